@@ -2,8 +2,7 @@
 
 #include "ggml/callback.h"
 
-/* The first arguments, as DWARF numbers registers. */
-static bool take_arguments(const struct lbx_registers *r, uint64_t ret[3])
+bool lbx_ggml_arguments(const struct lbx_registers *r, uint64_t ret[3])
 {
 	static const int x86_64[] = { 5, 4, 1 }, aarch64[] = { 0, 1, 2 };
 	unsigned machine = r->machine ? r->machine->elf : EM_NONE;
@@ -23,7 +22,7 @@ void lbx_ggml_asked_take(struct lbx_target *target, uint64_t thread, const struc
 	const struct lbx_registers *r = &innermost->registers;
 	uint64_t arguments[3];
 
-	if (!take_arguments(r, arguments) || arguments[2] != lbx_ggml_mark(innermost->pc) ||
+	if (!lbx_ggml_arguments(r, arguments) || !lbx_ggml_is_mark(innermost->pc, arguments[2]) ||
 	    !lbx_true_code_at(target, r->machine->elf, innermost->pc))
 		return;
 	ret->node = arguments[0];

@@ -11,6 +11,8 @@ struct lbx_ggml_asked {
 	uint64_t thread;
 };
 
+/* The first arguments of a function, where it begins; false if they are not all known. */
+bool lbx_ggml_arguments(const struct lbx_registers *r, uint64_t ret[3]);
 /* Of a thread, by its innermost frame; leaves *ret as it is where that stands elsewhere. */
 void lbx_ggml_asked_take(struct lbx_target *target, uint64_t thread, const struct lbx_frame *innermost,
 			 struct lbx_ggml_asked *ret);

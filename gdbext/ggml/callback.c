@@ -74,9 +74,5 @@ bool lbx_ggml_callback_find(struct lbx_target *target, struct lbx_ggml_callback 
 	if (!m)
 		return false;
 	direct = lbx_target_direct(target);
-	if (lbx_target_waits(target) || !find_in(direct ? direct : target, modules, n, m, ret, ret_anchor))
-		return false;
-	for (int i = 0; i < n && !ret->forward; i++)
-		lbx_loaded_symbol(target, &modules[i], "ggml_cpu_extra_compute_forward", &ret->forward);
-	return true;
+	return !lbx_target_waits(target) && find_in(direct ? direct : target, modules, n, m, ret, ret_anchor);
 }

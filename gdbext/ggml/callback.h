@@ -11,7 +11,7 @@
 #include "ggml/layout.h"
 #include "ggml/true_code.h"
 
-enum { LBX_GGML_ENTRIES = 2 };
+enum { LBX_GGML_ENTRIES = 2, LBX_GGML_MARKS = 32 };
 
 struct lbx_ggml_callback {
 	unsigned machine; /* EM_X86_64 or EM_AARCH64 */
@@ -20,15 +20,20 @@ struct lbx_ggml_callback {
 	int n_entries;
 	uint64_t entries[LBX_GGML_ENTRIES]; /* of the functions that compute; the scheduler is their first argument */
 	struct lbx_ggml_layout layout; /* of the nodes */
-	/* What each thread calls with each node, scheduler or not: the first argument leads to its number, the second is
-	 * the node. 0: none is exported, as in builds before 2025. */
-	uint64_t forward;
 };
 
-/* What is put beside an address that returns true: no other call of it has that. */
-static inline uint64_t lbx_ggml_mark(uint64_t code)
+/* What is put beside code that returns true: no other call of it has that. There are as many as schedulers that can be
+ * told apart by them. */
+static inline uint64_t lbx_ggml_mark(uint64_t code, unsigned scheduler)
 {
-	return code + 1;
+	return code + 1 + 2 * (uint64_t)scheduler;
+}
+
+static inline bool lbx_ggml_is_mark(uint64_t code, uint64_t value)
+{
+	uint64_t beyond = value - lbx_ggml_mark(code, 0);
+
+	return beyond < 2 * LBX_GGML_MARKS && beyond % 2 == 0;
 }
 
 /* False without an error where the program has no ggml, or not yet; with one that says what is missing where it cannot be

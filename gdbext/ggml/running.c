@@ -122,6 +122,7 @@ static bool add_teller(struct search *s, const struct lbx_stack *stack, const st
 		return lb_fail("out of memory");
 	r->tellers = more;
 	memcpy(t.function, seen->function, sizeof t.function);
+	t.node = seen->node;
 	bool ok = take_words(s, stack, seen->loop, &t.own, &t.n_own);
 	for (int i = seen->forward; ok && i < seen->loop; i++)
 		ok = take_words(s, stack, i, &t.inner, &t.n_inner);
@@ -158,7 +159,7 @@ static bool tell_thread(struct search *s, uint64_t tid, const struct lbx_stack *
 	t->computes = seen->computes;
 	t->waits = seen->is_at_barrier;
 	t->is_idle = seen->is_idle;
-	if (seen->forward >= 0)
+	if (seen->function[0])
 		snprintf(t->function, sizeof t->function, "ggml_compute_forward_%s", seen->function);
 	else
 		lbx_demangle(seen->innermost.module >= 0 ? seen->innermost.name : "", t->function, sizeof t->function);

@@ -13,7 +13,8 @@ enum lbx_ggml_doing {
 
 /* A thread that computes a node: what may tell which. */
 struct lbx_ggml_teller {
-	char function[LBX_GGML_FUNCTION]; /* of ggml_compute_forward_…, what is within it */
+	char function[LBX_GGML_FUNCTION]; /* of ggml_compute_forward_…, what is within it; or "": */
+	uint64_t node; /* it has just come to the one whose record is there */
 	size_t n_own, n_inner;
 	uint64_t *own; /* the words of the frame that has called it: registers, and what lies on the stack */
 	uint64_t *inner; /* of the function's own frame */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ggml/asked.h"
 #include "ggml/harmless.h"
 
 bool lbx_ggml_waits_for_work(const struct lbx_ggml_modules *m, const struct lbx_stack *stack)
@@ -57,6 +58,23 @@ static bool may_compute(const struct lbx_ggml_location *place)
 	return is_called && lbx_ggml_is_of_library(place->name) && !lbx_ggml_is_harmless(place->name);
 }
 
+static const char given[] = "ggml_cpu_extra_compute_forward";
+
+/* A thread that stands where that begins has come to a node, which is the second argument. */
+static void look_at_given(const struct lbx_ggml_modules *m, const struct lbx_frame *innermost,
+			  struct lbx_ggml_seen *ret)
+{
+	int module = lbx_loaded_at(m->list, m->n, innermost->pc);
+	uint64_t at, arguments[3];
+
+	if (strcmp(ret->innermost.name, given) != 0 || module < 0 ||
+	    !lbx_loaded_symbol(m->target, &m->list[module], given, &at) || at != innermost->pc ||
+	    !lbx_ggml_arguments(&innermost->registers, arguments))
+		return;
+	ret->forward = 0;
+	ret->node = arguments[1];
+}
+
 /* From the outermost frame on: what is not the function for an operation, nor leads to that, may be the loop. */
 static void look_at_forward(const struct lbx_stack *stack, int i, const struct lbx_ggml_location *place,
 			    struct lbx_ggml_seen *ret)
@@ -69,8 +87,7 @@ static void look_at_forward(const struct lbx_stack *stack, int i, const struct l
 	if (strncmp(place->name, forward, n) == 0 && place->name[n] == '_') {
 		ret->forward = i;
 		snprintf(ret->function, sizeof ret->function, "%.*s", LBX_GGML_FUNCTION - 1, place->name + n + 1);
-	} else if (strncmp(place->name, forward, n) != 0 &&
-		   strcmp(place->name, "ggml_cpu_extra_compute_forward") != 0) {
+	} else if (strncmp(place->name, forward, n) != 0 && strcmp(place->name, given) != 0) {
 		ret->loop = i;
 	}
 }
@@ -121,6 +138,8 @@ void lbx_ggml_look_at_stack(const struct lbx_ggml_modules *m, const struct lbx_s
 		ret->computes |= computes(place.name);
 		ret->is_harmless &= !may_compute(&place);
 	}
+	if (stack->n > 0 && ret->forward < 0 && ret->loop > 0)
+		look_at_given(m, &stack->frames[0], ret);
 	ret->is_harmless &= lbx_ggml_is_harmless(ret->outermost.name);
 	ret->is_at_barrier |= ret->is_worker && ret->n == 1 && ret->is_in_loop; /* as it once was */
 	ret->is_idle = ret->is_worker && ret->n == 1 && ret->forward < 0 && !ret->is_in_loop;

@@ -16,7 +16,8 @@ struct lbx_ggml_seen {
 	bool is_unnamed; /* some of the program's frames have no name, where that would have to tell */
 	int n; /* frames that count */
 	int forward, loop; /* the frame of the function for a node's operation, and that which has called it; or -1 */
-	char function[LBX_GGML_FUNCTION];
+	char function[LBX_GGML_FUNCTION]; /* of that operation; "": the thread has just come to a node: */
+	uint64_t node; /* address of that one's record; 0: it has not */
 	struct lbx_ggml_location innermost; /* that has a name */
 	bool is_in_loop; /* over a graph's nodes, as its name says */
 	bool is_at_barrier; /* it waits for the others of its graph */

@@ -3,7 +3,8 @@
  * for the node's operation, which it has called, is the node. So (graph, i) is known where nodes[i] is in that frame, and
  * the operation is that of the function, by its name; if exactly one such pair is there. A function that has read all that
  * it needs of the node may forget it. Then there must be only one pair at all that has the operation, and registers must
- * lead into the memory of all that such a node reads and writes. */
+ * lead into the memory of all that such a node reads and writes. Where the thread has just come to the node, that is an
+ * argument, and needs no more than its place. */
 #include "ggml/spot.h"
 
 #include <ctype.h>
@@ -147,7 +148,8 @@ static uint64_t next_candidate(const struct search *s, const struct lbx_ggml_tel
 		const struct lbx_ggml_array *a = &s->ret->arrays[*i % n_arrays];
 		uint32_t index = half_at(t, half);
 		bool again = half > 0 && index == half_at(t, half - 1); /* most of a stack is 0 */
-		if (again || index >= a->n || !is_for(s, t->function, a->nodes[index]))
+		if (again || index >= a->n ||
+		    !(t->node ? a->nodes[index] == t->node : is_for(s, t->function, a->nodes[index])))
 			continue;
 		++*i;
 		*ret_node = a->nodes[index];
@@ -162,7 +164,7 @@ static void find_by_node(const struct search *s, const struct lbx_ggml_teller *t
 	uint64_t slot, node;
 
 	for (size_t i = 0; (slot = next_candidate(s, t, &i, &node));) {
-		if (slot == ret->slot || !holds(t->inner, t->n_inner, node))
+		if (slot == ret->slot || (!t->node && !holds(t->inner, t->n_inner, node)))
 			continue;
 		ret->is_several = ret->slot != 0;
 		ret->slot = ret->is_several ? 0 : slot;
@@ -225,7 +227,7 @@ static void find_by_data(const struct search *s, const struct lbx_ggml_teller *t
 static void find_slot(const struct search *s, const struct lbx_ggml_teller *t, struct lbx_ggml_spot *ret)
 {
 	find_by_node(s, t, ret);
-	if (!ret->slot && !ret->is_several)
+	if (!t->node && !ret->slot && !ret->is_several)
 		find_by_data(s, t, ret);
 }
 

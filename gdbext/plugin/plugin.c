@@ -9,17 +9,21 @@
  *   symbols/   what gdb is told: variables of the tensors, names of addresses, listings of graphs
  *   stops/     where the program stops: catch, break and step, the switches in the runtime; beneath them the
  *              register of the plugin's breakpoints
+ *   ggml/      how a program that nobody has prepared is made to stop at ggml's nodes, for stops/
  *   commands/  the table of the rows that gdb has, the lines that its scripts send by themselves, and what runs them
  *
  * A command's row stands at the foot of its function's file, in whatever room; commands.def lists those that only gdb
  * has.
  *
- * In stops/: breakpoints, probes, evaluation and caller know nothing of each other or of what is above them. catch_kinds says
- * what can be caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and
- * gdb's conditions, and to the words that make the runtime look; nodes makes ggml's nodes stop, and node_look sees what a
- * catch wants there. catch holds those that are set; catch_stop tells
- * of a stop, and break sets them by op. switches and step are beside it. program, on top, gives a program that
- * comes what catches and switches want of it, and takes it back. */
+ * In stops/: breakpoints, probes and evaluation know nothing of each other or of what is above them. catch_kinds says what can be
+ * caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and gdb's conditions, and to
+ * the words that make the runtime look. nodes.h is what catches need of a room that makes nodes of graphs stop, and
+ * node_look sees what a catch wants there. catches holds those that are set; catch and uncatch set and end them, break sets
+ * them by op, catch_arm and catch_nodes give them to a program that comes, and catch_stop tells of a stop. switches and step
+ * are beside it. program, on top, gives a program that comes what catches and switches want of it, and takes it back.
+ *
+ * In ggml/: found is what the program has, slots writes to ggml's schedulers, own calls the callback that was there,
+ * forward does without a scheduler; conditions is what gdb checks; provider puts them together. */
 #include <gdb/jit-reader.h>
 #include <stdio.h>
 
@@ -28,6 +32,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/script.h"
 #include "plugin/commands/commands.h"
+#include "plugin/ggml/provider.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/step.h"
 #include "plugin/symbols/address_names.h"
@@ -98,6 +103,7 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 	static bool loaded;
 
 	if (!loaded) {
+		lbx_nodes = &lbx_ggml_nodes;
 		loaded = lbx_bridge_open(lbx_commands_run) && lbx_graph_files_open() && lbx_address_names_open() &&
 			 lbx_step_open() && lbx_script_offer(lbx_gdb_tables, lbx_gdb_lines);
 		if (!loaded) {

@@ -165,6 +165,11 @@ void lbx_exports_neighbours(const struct lbx_exports *exports, uint64_t address,
 		after[0] = '\0';
 }
 
+bool lbx_exports_name(const struct lbx_exports *exports, size_t i, char ret[LBX_EXPORT_NAME])
+{
+	return read_name(exports, exports->list[i].name, ret);
+}
+
 bool lbx_exports_import(const struct lbx_exports *exports, size_t i, char ret[LBX_EXPORT_NAME])
 {
 	return i < exports->n_imports && read_name(exports, exports->imports[i], ret);

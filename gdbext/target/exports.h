@@ -28,6 +28,8 @@ bool lbx_exports_function(const struct lbx_exports *exports, uint64_t address, c
 /* Those that it exports before and after an address in none of them; "" where there is none. */
 void lbx_exports_neighbours(const struct lbx_exports *exports, uint64_t address, char before[LBX_EXPORT_NAME],
 			    char after[LBX_EXPORT_NAME]);
+/* The name of the i-th that it exports, below n; false: it cannot be read. */
+bool lbx_exports_name(const struct lbx_exports *exports, size_t i, char ret[LBX_EXPORT_NAME]);
 /* The name of the i-th symbol that it takes from others, below n_imports; false: it cannot be read. */
 bool lbx_exports_import(const struct lbx_exports *exports, size_t i, char ret[LBX_EXPORT_NAME]);
 

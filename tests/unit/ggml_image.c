@@ -188,7 +188,7 @@ static void put_symbols(struct ggml_image *image)
 	} all[] = {
 		{ "ggml_tensor_overhead", GGML_CODE }, { "ggml_get_name", GGML_CODE + 16 },
 		{ "ggml_get_data", GGML_CODE + 32 },   { "ggml_type_name", GGML_CODE + 64 },
-		{ "ggml_op_name", GGML_CODE + 64 },
+		{ "ggml_op_name", GGML_CODE + 64 },    { "ggml_cpu_extra_compute_forward", GGML_CODE + 8 },
 	};
 	enum { N = sizeof all / sizeof *all };
 	const Elf64_Dyn dynamic[] = {

@@ -1,5 +1,6 @@
 /* The list of catches, without a gdb: what fails leaves nothing behind. */
 #include "plugin/stops/catch.c"
+#include "plugin/stops/catches.c"
 #include "plugin/bridge/text.c"
 
 #include <setjmp.h>
@@ -96,17 +97,15 @@ bool lbx_bridge_waits(void)
 	return false;
 }
 
-bool lbx_nodes_find(struct lbx_context *context, enum lbx_nodes *ret)
+static bool find_no_nodes(struct lbx_context *context, enum lbx_nodes_there *ret)
 {
 	(void)context;
 	*ret = LBX_NODES_NONE;
 	return true;
 }
 
-bool lbx_nodes_are_armed(void)
-{
-	return false;
-}
+static const struct lbx_nodes_ops no_nodes = { .name = "none", .find = find_no_nodes };
+const struct lbx_nodes_ops *lbx_nodes = &no_nodes;
 
 /* The rest is not called, or does nothing. */
 void lbx_catch_forget_nodes(void)
@@ -161,15 +160,9 @@ bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit)
 	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+UNUSED(bool, lbx_catch_check_nodes, (const struct lbx_catch *c))
 UNUSED(enum lbx_liveness, lbx_target_gdb_liveness, (void))
 UNUSED(void, lbx_breakpoint_add_fault, (void))
-UNUSED(const char *, lbx_nodes_why, (void))
-UNUSED(bool, lbx_nodes_check, (const struct lbx_catch *c))
-UNUSED(bool, lbx_catch_add_node, (struct lbx_catch * c))
-UNUSED(void, lbx_nodes_remove, (int catch))
-UNUSED(void, lbx_nodes_need, (void))
-UNUSED(bool, lbx_nodes_release, (struct lbx_context * context))
-UNUSED(bool, lbx_nodes_tidy, (struct lbx_context * context, bool *ret))
 
 UNUSED(void, lbx_breakpoint_delete, (int key))
 UNUSED(void, lbx_breakpoint_release_start, (enum lbx_start_for who))

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ggml/callback.h"
 #include "ggml_seen.h"
 #include "tensors/work.h"
 
@@ -74,11 +75,11 @@ static const struct lbx_stacks_ops ops = { .all_threads = true, .threads = tell_
 static struct lbx_stacks stacks = { &ops };
 
 /* x, then ADD, MUL_MAT, CPY, ADD, CONT: the fourth node has the memory of the first. */
-static void make(uint64_t pool)
+static void make(bool exports, uint64_t pool)
 {
 	static const uint32_t op[NODES] = { GGML_ADD, GGML_MUL_MAT, GGML_CPY, GGML_ADD, GGML_CONT };
 
-	ggml_begin(false, pool, 0x1400);
+	ggml_begin(exports, pool, 0x1400);
 	x = ggml_tensor("x", GGML_F32, NE(4, 4, 1, 1));
 	for (int i = 0; i < NODES; i++) {
 		char name[3] = { 'n', (char)('0' + i) };
@@ -94,7 +95,15 @@ static void make(uint64_t pool)
 static int start(void **state)
 {
 	(void)state;
-	make(POOL);
+	make(false, POOL);
+	return 0;
+}
+
+/* With names of ggml's functions. */
+static int start_exported(void **state)
+{
+	(void)state;
+	make(true, POOL);
 	return 0;
 }
 
@@ -420,7 +429,7 @@ static void large_frames_are_not_held(void **state)
 {
 	(void)state;
 	ggml_finish(NULL);
-	make(POOL + FRAME_BYTES);
+	make(false, POOL + FRAME_BYTES);
 	compute(0, "ggml_compute_forward_mul_mat", 1);
 	threads[0].deep = 100;
 	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
@@ -468,6 +477,25 @@ static void graphs_that_have_the_node_must_agree(void **state)
 	states_are("ready, unsure, unsure, unsure, unsure, unsure");
 }
 
+/* A thread has come to a node, and has called nothing for it yet: that may be any operation. */
+static void who_comes_to_a_node_tells_its_place(void **state)
+{
+	enum { RSI = 4 };
+
+	(void)state;
+	CALL(0, "ggml_cpu_extra_compute_forward", "ggml_graph_compute_thread", "ggml_graph_compute", "main");
+	threads[0].registers[0][RSI] = nodes[1];
+	threads[0].registers[1][GRAPH] = graph;
+	threads[0].registers[1][INDEX] = 1;
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy"); /* what comes soon may write over the first */
+	works_are("100 computes ggml_cpu_extra_compute_forward #3 2/5 of #6 in ggml_graph_compute from " CALLER);
+	threads[0].registers[1][INDEX] = 2; /* that is another one */
+	states_are("ready, unsure, unsure, unsure, unsure, unsure");
+	threads[0].registers[1][INDEX] = 1;
+	CALL(0, "kernel", "ggml_cpu_extra_compute_forward", "ggml_graph_compute_thread", "ggml_graph_compute", "main");
+	states_are("ready, unsure, unsure, unsure, unsure, unsure"); /* it has begun: the argument may be gone */
+}
+
 static void a_call_without_the_mark_tells_nothing(void **state)
 {
 	static const char nothing[] = "ready, unsure, unsure, unsure, unsure, unsure";
@@ -476,6 +504,10 @@ static void a_call_without_the_mark_tells_nothing(void **state)
 	stand_between(1, true);
 	threads[0].registers[0][1]++;
 	states_are(nothing);
+	threads[0].registers[0][1] += 2 * LBX_GGML_MARKS - 1; /* that of one more scheduler than there may be */
+	states_are(nothing);
+	threads[0].registers[0][1] -= 2; /* the last one's */
+	states_are("ready, ready, ready, lazy, lazy, lazy");
 	stand_between(1, true);
 	*(char *)ggml_image_at(&image, GGML_CODE + 9, 1) = 0; /* it returns false */
 	states_are(nothing);
@@ -490,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(large_frames_are_not_held, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(who_comes_to_a_node_tells_its_place, start_exported, ggml_finish),
 		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, ggml_finish),

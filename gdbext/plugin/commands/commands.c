@@ -13,6 +13,7 @@
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/breakpoints.h"
 #include "plugin/stops/catch.h"
+#include "plugin/stops/catches.h"
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/symbol_file.h"
 #include "target/cut.h"

@@ -14,6 +14,7 @@
 #include "plugin/bridge/lines.h"
 #include "plugin/command.h"
 #include "plugin/stops/catch.h"
+#include "plugin/stops/catches.h"
 #include "target/printable.h"
 
 static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "plugin/stops/catch.h"
+#include "plugin/stops/catch_stop.h"
+#include "plugin/stops/catches.h"
 #include "plugin/stops/program.h"
 #include "plugin/stops/step.h"
 #include "plugin/symbols/symbol_file.h"
@@ -15,12 +17,6 @@ static bool run_hit(struct lbx_context *context, const char *words)
 		return lbx_program_attach(context);
 	if (strncmp(words, "start", 5) == 0)
 		return lbx_program_start(context);
-	if (strcmp(words, "made") == 0)
-		return lbx_program_scheduler(context);
-	if (strcmp(words, "builds") == 0)
-		return lbx_program_builds(context);
-	if (strcmp(words, "computes") == 0)
-		return lbx_program_computes(context);
 	return lbx_catch_hit(context, words);
 }
 

@@ -16,15 +16,7 @@
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
 
-enum { MOST = 3 * LBX_BREAKPOINTS_NUMBERED + 8 };
-
-/* Of ggml's, by key from LBX_BREAKPOINT_SCHEDULER down. */
-static const struct {
-	const char *name, *word;
-} functions[] = { { "ggml_backend_sched_new", "made" },
-		  { "ggml_build_forward_expand", "builds" },
-		  { "ggml_graph_compute", "computes" } };
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
+enum { MOST = LBX_BREAKPOINTS_NUMBERED + LBX_BREAKPOINTS_OTHERS + 8 };
 
 struct breakpoint {
 	int key, number; /* number: gdb's, 0 until it has told it */
@@ -91,16 +83,7 @@ static struct breakpoint *recognise(const char *text, size_t n)
 	at += sizeof hit - 1;
 	if (strncmp(at, "start", 5) == 0)
 		return find(LBX_BREAKPOINT_START);
-	for (int i = 0; i < FUNCTIONS; i++)
-		if (strncmp(at, functions[i].word, strlen(functions[i].word)) == 0)
-			return find(LBX_BREAKPOINT_SCHEDULER - i);
-	if (strncmp(at, "node ", 5) == 0 && contains(text, n, " 0x1\n"))
-		return find(LBX_BREAKPOINT_FORWARD + atoi(at + 5));
-	if (strncmp(at, "scheduler ", 10) == 0)
-		return find(LBX_BREAKPOINT_ENTRY - atoi(at + 10));
-	if (strncmp(at, "node ", 5) == 0)
-		return find(LBX_BREAKPOINT_NODES + atoi(at + 5));
-	return find(atoi(at));
+	return find(atoi(at + strcspn(at, "0123456789\n"))); /* behind whose it is */
 }
 
 /* One of `info breakpoints`. */
@@ -178,27 +161,44 @@ void lbx_breakpoint_add_fault(void)
 	lbx_breakpoint_note(LBX_BREAKPOINT_FAULT);
 }
 
-void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char *first, const char *second,
-			     const char *condition)
+void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char *words, const char *first,
+			     const char *second, const char *condition)
 {
 	lbx_bridge_script("with language c -- _lb_quiet break *0x%" PRIx64 "\nset $_lb_catch = $bpnum\ncommands\n"
-			  "%sselect-frame 0\neval \"_tensor" LBX_HIT " %s 0x%%lx%s\", %s%s%s\n"
-			  "if $_lb_go\ncontinue\nend\nend\n"
-			  "with language c -- condition $_lb_catch %s",
-			  at, silent(), words, second ? " 0x%lx" : "", first, second ? ", " : "", second ? second : "",
-			  condition);
+			  "%sselect-frame 0\neval \"_tensor" LBX_HIT " %s %d %s%s%s\"%s%s%s%s\n"
+			  "if $_lb_go\ncontinue\nend\nend",
+			  at, silent(), whose, key, words, first ? " 0x%lx" : "", second ? " 0x%lx" : "",
+			  first ? ", " : "", first ? first : "", second ? ", " : "", second ? second : "");
+	if (condition)
+		lbx_bridge_script("with language c -- condition $_lb_catch %s", condition);
 	lbx_breakpoint_note(key);
 }
 
-void lbx_breakpoint_need(int key)
+void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words)
 {
-	const char *function = functions[LBX_BREAKPOINT_SCHEDULER - key].name;
-
 	if (find(key))
 		return;
-	lbx_bridge_script("_lb_break_function %s\ncommands\n%s_tensor" LBX_HIT " %s\ncontinue\nend", function, silent(),
-			  functions[LBX_BREAKPOINT_SCHEDULER - key].word);
+	lbx_bridge_script("_lb_break_function %s\ncommands\n%s_tensor" LBX_HIT " %s %d %s\ncontinue\nend", function,
+			  silent(), whose, key, words);
 	lbx_breakpoint_note(key);
+}
+
+void lbx_breakpoint_set_condition(int key, const char *condition)
+{
+	const struct breakpoint *breakpoint = find(key);
+
+	if (breakpoint && breakpoint->number)
+		lbx_bridge_script("with language c -- condition %d %s", breakpoint->number, condition);
+	else if (breakpoint)
+		lbx_bridge_script("with language c -- condition $bpnum %s", condition);
+}
+
+void lbx_breakpoint_enable(int key, bool is_on)
+{
+	const struct breakpoint *breakpoint = find(key);
+
+	if (breakpoint && breakpoint->number)
+		lbx_bridge_script("%s %d", is_on ? "enable" : "disable", breakpoint->number);
 }
 
 /* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin. */

@@ -11,14 +11,10 @@ enum {
 	LBX_BREAKPOINT_START = 0,  /* at the runtime's first probe: a program is told there what is wanted of it */
 	LBX_BREAKPOINT_FAULT = -1, /* at the signal that a guard raises (symtab.h) */
 	LBX_BREAKPOINT_STEP = -2,  /* at the next evaluation: of the file that `step in` sources (step.c) */
-	LBX_BREAKPOINT_SCHEDULER = -3, /* where ggml makes a scheduler: the program is looked at there */
-	LBX_BREAKPOINT_BUILD = -4, /* where a graph is built: a program without a scheduler does so first */
-	LBX_BREAKPOINT_COMPUTE = -5, /* where a graph is computed, with a scheduler or without */
-	LBX_BREAKPOINT_ENTRY = -6, /* and less: where a scheduler computes (nodes.c) */
-	LBX_BREAKPOINT_NODES = 1 << 24, /* and a number from 1 on: at ggml's nodes */
-	LBX_BREAKPOINT_FORWARD = 1 << 25, /* likewise, where a thread comes to them */
+	LBX_BREAKPOINT_NONE = -3, /* of none */
+	LBX_BREAKPOINT_OTHERS = 1 << 16, /* and more: of the rooms that provide stops at nodes */
 };
-enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_PROBE_ARGS = 6 }; /* at most */
+enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_BREAKPOINTS_OTHERS = 1024, LBX_PROBE_ARGS = 6 }; /* at most */
 
 /* Asks gdb which of them there are: the user may have deleted some, and gdb may have failed to make some. False
  * while the answer is awaited. */
@@ -33,11 +29,16 @@ int lbx_breakpoint_number(int key);
 void lbx_breakpoint_add(int key, const char *probe, int n_args);
 /* Sends LBX_HIT with "fault" and the address. */
 void lbx_breakpoint_add_fault(void);
-/* At an address of this process: it sends LBX_HIT with a word or two, and with what these registers hold, if any. */
-void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char *first, const char *second,
-			     const char *condition);
-/* By the name of a function of ggml's, pending until there is one: sends LBX_HIT with "made", "builds" or "computes". */
-void lbx_breakpoint_need(int key);
+/* Of the others, at an address of this process: sends LBX_HIT with `whose`, the key, these words, and the values of two
+ * expressions, in hexadecimal; NULL: none. The program goes on where $_lb_go is 1 then. A condition may be NULL. */
+void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char *words, const char *first,
+			     const char *second, const char *condition);
+/* Likewise, by the name of a function, pending until there is one, and the program always goes on. */
+void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words);
+/* The condition of one that is not pending, which gdb 13 would disable for it; or of the one that was just made. */
+void lbx_breakpoint_set_condition(int key, const char *condition);
+/* One that exists, and has been refreshed. */
+void lbx_breakpoint_enable(int key, bool is_on);
 /* Notes one that a script makes by itself. */
 void lbx_breakpoint_note(int key);
 void lbx_breakpoint_delete(int key);

@@ -18,7 +18,7 @@
  * `finish` under way, and take the stop from the user's own breakpoint there. The result is a bit of
  * the tensor's record; it is in the condition.
  *
- * At ggml's nodes a catch has another breakpoint (catch_nodes.c, nodes.c).
+ * At the nodes of a program that nobody has prepared a catch has other breakpoints (nodes.h).
  *
  * Nothing is done before all that can fail has been found out. What fails in gdb's script, since gdb
  * could not set a breakpoint, is noticed by lbx_catch_refresh(): a catch without breakpoint is none. */
@@ -27,9 +27,7 @@
 #endif
 #include "plugin/stops/catch.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -39,88 +37,15 @@
 #include "plugin/bridge/hooks.h"
 #include "plugin/command.h"
 #include "plugin/reads/target_gdb.h"
-#include "plugin/stops/breakpoints.h"
 #include "plugin/stops/catch_forms.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catch_words.h"
+#include "plugin/stops/catches.h"
 #include "plugin/stops/probes.h"
 
-enum { MAX_CATCHES = LBX_BREAKPOINTS_NUMBERED };
+static int last; /* the number of the last one that was set */
 
-static struct {
-	struct lbx_catch v[MAX_CATCHES];
-	int last;
-	bool vanished; /* some, which the program still has words for */
-	int orphans[MAX_CATCHES]; /* their numbers: they may have another breakpoint */
-	int n_orphans;
-} catches;
-
-/* All that have no probe have one breakpoint in common. A tensor of ggml's has none at a probe. */
-static int key_of(const struct lbx_catch *c)
-{
-	return !c->kind->probe ? LBX_BREAKPOINT_FAULT : c->record ? LBX_BREAKPOINT_NODES + c->number : c->number;
-}
-
-static bool exists(const struct lbx_catch *c)
-{
-	return lbx_breakpoint_exists(key_of(c)) &&
-	       (!c->has_nodes || (lbx_breakpoint_exists(LBX_BREAKPOINT_NODES + c->number) &&
-				  lbx_breakpoint_exists(LBX_BREAKPOINT_ENTRY)));
-}
-
-const struct lbx_catch *lbx_catch_numbered(int number)
-{
-	for (int i = 0; i < MAX_CATCHES && number > 0; i++)
-		if (catches.v[i].number == number)
-			return &catches.v[i];
-	return NULL;
-}
-
-static bool is_set(bool faults_only)
-{
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number && !(faults_only && catches.v[i].kind->probe))
-			return true;
-	return false;
-}
-
-/* A catch without its breakpoint is none. */
-bool lbx_catch_refresh(void)
-{
-	if (!lbx_breakpoints_refresh())
-		return false;
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (!catches.v[i].number || exists(&catches.v[i]))
-			continue;
-		if (catches.n_orphans < MAX_CATCHES)
-			catches.orphans[catches.n_orphans++] = catches.v[i].number;
-		catches.v[i].number = 0;
-		catches.vanished = true;
-	}
-	return true;
-}
-
-struct lbx_catch *lbx_catches(int *ret_n)
-{
-	*ret_n = MAX_CATCHES;
-	return catches.v;
-}
-
-void lbx_catch_suspend(void)
-{
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (!catches.v[i].number)
-			continue;
-		lbx_breakpoint_suspend(key_of(&catches.v[i]));
-		lbx_breakpoint_suspend(LBX_BREAKPOINT_NODES + catches.v[i].number);
-		lbx_breakpoint_suspend(LBX_BREAKPOINT_FORWARD + catches.v[i].number);
-	}
-}
-
-/* ---- making them ---- */
-
-/* What gdb is to check, to be freed; with an error when memory is out. */
-static bool condition_of(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
+bool lbx_catch_make_condition(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
 {
 	*ret = (struct text){ 0 };
 	if (c->kind->probe && !c->record && place->found)
@@ -131,8 +56,7 @@ static bool condition_of(const struct lbx_catch *c, const struct lbx_watch_place
 	return lb_fail("out of memory");
 }
 
-/* `breakpoint` is a number, or a variable with it. Frees the condition. */
-static void put_condition(const char *breakpoint, struct text *condition)
+void lbx_catch_put_condition(const char *breakpoint, struct text *condition)
 {
 	if (condition->n)
 		lbx_bridge_script("with language c -- condition %s %s", breakpoint, condition->bytes);
@@ -143,11 +67,12 @@ static void put_condition(const char *breakpoint, struct text *condition)
 static bool choose_pattern(struct lbx_catch *new)
 {
 	uint32_t taken = 0;
-	int place = 1;
+	int n, place = 1;
+	const struct lbx_catch *catches = lbx_catches(&n);
 
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number)
-			taken |= UINT32_C(1) << catches.v[i].pattern;
+	for (int i = 0; i < n; i++)
+		if (catches[i].number)
+			taken |= UINT32_C(1) << catches[i].pattern;
 	while (taken >> place & 1)
 		place++;
 	new->pattern = new->is_glob ? place : 0;
@@ -171,18 +96,20 @@ static bool may_run(struct lbx_context *context)
 /* The runtime has one word for a limit. */
 static bool is_free(const struct lbx_catch_kind *kind)
 {
+	int n;
+	const struct lbx_catch *catches = lbx_catches(&n);
+
 	if (kind->takes != LBX_TAKES_BYTES && kind->takes != LBX_TAKES_COUNT)
 		return true;
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number && catches.v[i].kind == kind)
+	for (int i = 0; i < n; i++)
+		if (catches[i].number && catches[i].kind == kind)
 			return lb_fail("catch: catch %d has a limit for %s already: `tensor uncatch %d` "
 				       "first",
-				       catches.v[i].number, kind->name, catches.v[i].number);
+				       catches[i].number, kind->name, catches[i].number);
 	return true;
 }
 
-/* What an older runtime cannot do for a catch that it knows. */
-static void add_shortcoming(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
+void lbx_catch_add_shortcoming(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
 {
 	enum { COUNTS_EACH = 8 }; /* a minor of the symbol table */
 
@@ -191,10 +118,10 @@ static void add_shortcoming(const struct lbx_catch *c, const struct lbx_watch_pl
 				 "not at all");
 }
 
-/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `were_armed`: ggml's nodes
- * were caught before. */
+/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `late`: at nodes it holds only from
+ * the next graph on. */
 static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
-		     bool inlined, bool were_armed)
+		     bool inlined, bool late)
 {
 	struct lbx_out *out = context->out;
 	struct text text = { 0 }, note = { 0 };
@@ -205,10 +132,11 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		lbx_format_bytes((int64_t)place->root.counters.active_bytes, bytes, sizeof bytes);
 		text_printf(&note, "in use already: %s; it stops at the next growth", bytes);
 	}
-	add_shortcoming(c, place, &note);
-	if (c->has_nodes && !were_armed)
-		text_printf(&note, "%sof ggml's nodes, it holds from the next graph on", note.n ? "; " : "");
-	if (!c->has_nodes && !c->has_forward && context->target && !place->found && lbx_probes_lack_runtime())
+	lbx_catch_add_shortcoming(c, place, &note);
+	if (late)
+		text_printf(&note, "%sof %s's nodes, it holds from the next graph on", note.n ? "; " : "",
+			    lbx_nodes->name);
+	if (!c->how && context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	lbx_begin(out, NULL);
@@ -236,16 +164,16 @@ static bool run_catch(struct lbx_context *context, const struct lbx_args *args)
 	       lbx_catch_parse(context, args, &new) && lbx_catch_set(context, &new);
 }
 
-/* Puts it into a list of MAX_CATCHES. */
+/* Puts it into a list of LBX_CATCHES. */
 static bool take_place(const struct lbx_catch *new, struct lbx_catch *list)
 {
-	for (int i = 0; i < MAX_CATCHES; i++) {
+	for (int i = 0; i < LBX_CATCHES; i++) {
 		if (list[i].number)
 			continue;
 		list[i] = *new;
 		return true;
 	}
-	return lb_fail("no more than %d: `tensor uncatch` some", MAX_CATCHES);
+	return lb_fail("no more than %d: `tensor uncatch` some", LBX_CATCHES);
 }
 
 /* Whether it, or another, makes the runtime run compiled functions operation by operation, where there are any. */
@@ -254,21 +182,21 @@ static bool inlines(const struct lbx_catch *new, const struct lbx_catch *list, c
 	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS;
 	bool compiling = false;
 
-	for (int i = 0; i < MAX_CATCHES; i++)
+	for (int i = 0; i < LBX_CATCHES; i++)
 		compiling |= list[i].number && list[i].kind->takes == LBX_TAKES_FUNCTION;
 	return (want->all & by_op) && compiling &&
 	       ((new->kind->watch & by_op) || new->kind->takes == LBX_TAKES_FUNCTION);
 }
 
-/* What a program has that the catch is to stop at: a runtime, ggml. Fails if it has no more than a ggml that cannot be
- * stopped so, or that has not what it is of. */
-static bool check_places(const struct lbx_catch *c, const struct lbx_watch_place *place, enum lbx_nodes there)
+/* What a program has that the catch is to stop at: a runtime, nodes. Fails if it has no more than nodes that cannot be
+ * stopped at, or are not what it is of. */
+static bool check_places(const struct lbx_catch *c, const struct lbx_watch_place *place, enum lbx_nodes_there there)
 {
 	if (place->found || there == LBX_NODES_NONE)
 		return true;
 	if (there == LBX_NODES_REFUSED)
-		return lb_fail("the program's nodes of ggml cannot be stopped at: %s", lbx_nodes_why());
-	return lbx_nodes_check(c);
+		return lb_fail("the program's nodes of %s cannot be stopped at: %s", lbx_nodes->name, lbx_nodes->why());
+	return lbx_catch_check_nodes(c);
 }
 
 /* Makes the breakpoints of one that is among the catches now. */
@@ -276,9 +204,9 @@ static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *p
 {
 	struct text condition;
 
-	if (!condition_of(c, place, &condition))
+	if (!lbx_catch_make_condition(c, place, &condition))
 		return false;
-	if (nodes && !lbx_catch_add_node(c)) {
+	if (nodes && !lbx_nodes->arm(c)) {
 		text_free(&condition);
 		return false;
 	}
@@ -287,230 +215,56 @@ static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *p
 	else if (!c->record)
 		lbx_breakpoint_add(c->number, c->kind->probe, c->kind->n_args);
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
-	put_condition("$_lb_catch", &condition);
+	lbx_catch_put_condition("$_lb_catch", &condition);
 	return true;
+}
+
+/* Whether the program's nodes are what it is of. */
+static bool is_of_nodes(const struct lbx_catch *c, enum lbx_nodes_there there)
+{
+	bool is_so = there == LBX_NODES_THERE && lbx_catches_want_nodes(c, 1) && lbx_catch_check_nodes(c);
+
+	lb_clear_error();
+	return is_so;
 }
 
 bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 {
-	struct lbx_catch new = *wanted, list[MAX_CATCHES];
+	struct lbx_catch new = *wanted, list[LBX_CATCHES];
 	struct lbx_watch_place place;
-	enum lbx_nodes there;
+	enum lbx_nodes_there there;
 	struct lbx_watch want;
+	int n;
 
 	if (context->target)
 		lbx_probes_lack_runtime(); /* asked in time */
 	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() || !lbx_watch_find(context, &place) ||
-	    !lbx_nodes_find(context, &there) || !check_places(&new, &place, there) ||
+	    !lbx_nodes->find(context, &there) || !check_places(&new, &place, there) ||
 	    (place.found && new.kind->probe && !lbx_probes_exist()))
 		return false;
-	new.number = catches.last + 1;
-	memcpy(list, catches.v, sizeof list);
+	struct lbx_catch *catches = lbx_catches(&n);
+	new.number = last + 1;
+	memcpy(list, catches, sizeof list);
 	if (!choose_pattern(&new) || !take_place(&new, list))
 		return false;
-	bool nodes = there == LBX_NODES_THERE && lbx_catches_want_nodes(&new, 1) && lbx_nodes_check(&new);
-	bool armed = lbx_nodes_are_armed();
-	lb_clear_error();
-	want = lbx_watch_wanted(list, MAX_CATCHES);
+	bool nodes = is_of_nodes(&new, there), late = nodes && !lbx_nodes->holds_now();
+	want = lbx_watch_wanted(list, LBX_CATCHES);
 	if (!lbx_watch_check(&place, &want))
 		return false;
 	if (!context->target)
 		lbx_catch_forget_nodes(); /* of a process that has ended */
-	memcpy(list, catches.v, sizeof list);
+	memcpy(list, catches, sizeof list);
 	if (!add_breakpoints(&new, &place, nodes) || !take_place(&new, list))
 		return false;
 	if (lbx_catches_want_nodes(&new, 1) && (nodes || (there == LBX_NODES_NONE && !place.found)))
-		lbx_nodes_need();
-	memcpy(catches.v, list, sizeof list);
-	catches.last = new.number;
+		lbx_nodes->await();
+	memcpy(catches, list, sizeof list);
+	last = new.number;
 	if (!lbx_watch_write(context, &place, &want))
 		return false;
 	lbx_hooks_define();
-	tell_set(context, &new, &place, inlines(&new, list, &want), armed);
+	tell_set(context, &new, &place, inlines(&new, list, &want), late);
 	return true;
-}
-
-/* ---- unmaking them ---- */
-
-static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, int n)
-{
-	lbx_begin(out, NULL);
-	lbx_begin_list(out, "uncaught");
-	if (n == 0)
-		lbx_printf(out, "Nothing is being caught.\n");
-	for (int i = 0; i < n; i++) {
-		LBX_KEY(out, NULL, json_integer(removed[i].number));
-		lbx_printf(out, "Catch %d is off.\n", removed[i].number);
-	}
-	lbx_end(out);
-	lbx_end(out);
-}
-
-/* The breakpoints that several catches have in common, and of those that the user has deleted what is left. */
-static void release_shared(struct lbx_context *context)
-{
-	for (int i = 0; i < catches.n_orphans; i++) {
-		lbx_breakpoint_delete(catches.orphans[i]);
-		lbx_nodes_remove(catches.orphans[i]);
-	}
-	catches.n_orphans = 0;
-
-	if (!is_set(true) && lbx_breakpoint_exists(LBX_BREAKPOINT_FAULT) && !lbx_watch_has_closed_guards(context))
-		lbx_breakpoint_delete(LBX_BREAKPOINT_FAULT);
-	if (!is_set(false))
-		lbx_breakpoint_release_start(LBX_START_FOR_CATCHES);
-}
-
-/* A catch of this number is there. */
-static bool check_number(const char *text)
-{
-	char *end;
-	long number = strtol(text, &end, 10);
-
-	return (end != text && !*end && number > 0 && number <= INT_MAX && lbx_catch_numbered((int)number)) ||
-	       lb_fail("uncatch: there is no catch %s: `tensor status` lists them", text);
-}
-
-static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args)
-{
-	bool all = args->n == 0 || (args->n == 1 && strcmp(args->v[0], "all") == 0);
-	struct lbx_catch left[MAX_CATCHES], removed[MAX_CATCHES];
-	struct lbx_watch_place place;
-	struct lbx_watch want;
-	int n = 0;
-
-	if (!lbx_catch_refresh())
-		return false;
-	for (int k = 0; k < args->n && !all; k++)
-		if (!check_number(args->v[k]))
-			return false;
-	memcpy(left, catches.v, sizeof left);
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		bool wanted = all;
-		for (int k = 0; k < args->n && !wanted; k++)
-			wanted = left[i].number == strtol(args->v[k], NULL, 10);
-		if (left[i].number && wanted) {
-			removed[n++] = left[i];
-			left[i].number = 0;
-		}
-	}
-	want = lbx_watch_wanted(left, MAX_CATCHES);
-	if (!lbx_watch_find(context, &place) ||
-	    (!lbx_catches_want_nodes(left, MAX_CATCHES) && !lbx_nodes_release(context)) ||
-	    !lbx_watch_write(context, &place, &want))
-		return false;
-	memcpy(catches.v, left, sizeof left);
-	tell_removed(context->out, removed, n);
-	for (int i = 0; i < n; i++) {
-		if (removed[i].kind->probe)
-			lbx_breakpoint_delete(removed[i].number);
-		lbx_nodes_remove(removed[i].number);
-	}
-	release_shared(context);
-	return true;
-}
-
-bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
-{
-	struct lbx_watch_place place;
-	struct lbx_watch want;
-
-	*changed = false;
-	if (!lbx_catch_refresh() ||
-	    (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_tidy(context, changed)))
-		return false;
-	if (!catches.vanished || *changed)
-		return true;
-	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
-	if (!lbx_watch_find(context, &place) ||
-	    (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_release(context)) ||
-	    !lbx_watch_write(context, &place, &want))
-		return false;
-	catches.vanished = false;
-	*changed = true;
-	release_shared(context);
-	return true;
-}
-
-/* ---- in a program that comes ---- */
-
-/* Takes out of the list what the program's runtime cannot do, and disables its breakpoint, which would
- * stop at each event. */
-static bool leave_out(struct lbx_context *context, const struct lbx_watch_place *place, struct lbx_catch *c)
-{
-	const struct lbx_watch want = lbx_watch_wanted(c, 1);
-
-	if (!c->number || lbx_watch_check(place, &want))
-		return false;
-	lbx_printf(context->out, "Catch %d is disabled: %s.\n", c->number, lb_error_message());
-	lb_clear_error();
-	lbx_bridge_script("disable %d", lbx_breakpoint_number(key_of(c)));
-	c->number = 0;
-	return true;
-}
-
-static void tell_shortcoming(struct lbx_context *context, const struct lbx_watch_place *place,
-			     const struct lbx_catch *c)
-{
-	struct text text = { 0 };
-
-	add_shortcoming(c, place, &text);
-	lbx_wrap(context->out, 0, 4);
-	if (text.n)
-		lbx_printf(context->out, "Catch %d: %s.\n", c->number, text.bytes);
-	text_free(&text);
-}
-
-bool lbx_catch_arm(struct lbx_context *context, const struct lbx_watch_place *place)
-{
-	struct lbx_catch list[MAX_CATCHES];
-	struct lbx_watch want;
-	struct text condition;
-	char number[16];
-	bool ok = true;
-
-	memcpy(list, catches.v, sizeof list);
-	for (int i = 0; i < MAX_CATCHES && ok; i++) {
-		if (leave_out(context, place, &list[i]) || !list[i].number)
-			continue;
-		snprintf(number, sizeof number, "%d", lbx_breakpoint_number(key_of(&list[i])));
-		ok = condition_of(&list[i], place, &condition);
-		if (ok)
-			put_condition(number, &condition);
-		tell_shortcoming(context, place, &list[i]);
-	}
-	want = lbx_watch_wanted(list, MAX_CATCHES);
-	return ok && lbx_watch_write(context, place, &want);
-}
-
-const struct lbx_catch *lbx_catch_of_guard(uint64_t id, const char *name)
-{
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		const struct lbx_catch *c = &catches.v[i];
-		bool wanted = c->id ? c->id == id : !c->name[0] || strcmp(c->name, name) == 0;
-
-		if (c->number && !c->kind->probe && wanted)
-			return c;
-	}
-	return NULL;
-}
-
-void lbx_catches_tell(struct lbx_out *out)
-{
-	lbx_begin_list(out, "catches");
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		struct text text = { 0 };
-
-		if (!catches.v[i].number)
-			continue;
-		lbx_begin(out, NULL);
-		lbx_catch_keys(&catches.v[i], out);
-		lbx_catch_describe(&catches.v[i], &text);
-		lbx_printf(out, "catch %d: %.*s\n", catches.v[i].number, (int)text.n, text.bytes);
-		text_free(&text);
-		lbx_end(out);
-	}
-	lbx_end(out);
 }
 
 const struct lbx_command lbx_gdb_command_catch = {
@@ -539,13 +293,4 @@ const struct lbx_command lbx_gdb_command_catch = {
 		"of what no earlier node has spoilt.\n"
 		"Example: catch range 'blk.0.scores' -1e4 1e4",
 	.run = run_catch,
-};
-
-const struct lbx_command lbx_gdb_command_uncatch = {
-	.name = "uncatch",
-	.arguments = lbx_arguments_uncatch,
-	.max_args = LBX_ARGS_MAX,
-	.summary = "end the catches of these numbers, or all of them",
-	.help = "`tensor status` lists the catches with their numbers.",
-	.run = run_uncatch,
 };

@@ -71,8 +71,7 @@ void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 		LBX_KEY(out, "once", json_true());
 }
 
-/* True when the text at the address that `pointer` stands for begins with these n bytes; reads no byte beyond them. */
-static void bytes_condition(struct text *text, const char *pointer, const char *bytes, size_t n)
+void lbx_bytes_condition(const char *pointer, const char *bytes, size_t n, struct text *text)
 {
 	const struct {
 		size_t bytes;
@@ -124,7 +123,7 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + 0x%" PRIx64 ")", at.name);
 		add_and(ret);
 		text_printf(ret, "%s != 0 && ", name);
-		bytes_condition(ret, name, c->name, strlen(c->name) + 1);
+		lbx_bytes_condition(name, c->name, strlen(c->name) + 1, ret);
 	}
 	if (c->op[0]) { /* -1, of a program without such an op, is no byte */
 		add_and(ret);
@@ -134,80 +133,4 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 			text_printf(ret, "{unsigned char}($_probe_arg1 + 0x%" PRIx64 ")", at.op);
 		text_printf(ret, " == (int)0x%x", (unsigned)lbx_table_op_number(table, c->op));
 	}
-}
-
-/* ---- at ggml's nodes ---- */
-
-size_t lbx_glob_prefix(const char *glob, bool *ret_whole)
-{
-	size_t n = strcspn(glob, "*?[\\");
-
-	*ret_whole = glob[n] == '*' && !glob[n + 1];
-	return n;
-}
-
-static void name_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_layout *layout,
-			   struct text *ret)
-{
-	char name[80];
-	bool whole;
-	size_t n = c->is_glob ? lbx_glob_prefix(c->name, &whole) : strlen(c->name) + 1;
-
-	snprintf(name, sizeof name, "(%s + 0x%x)", node, layout->name);
-	if (n > layout->name_max) {
-		text_printf(ret, " && 0"); /* longer than any name */
-	} else if (n) {
-		text_printf(ret, " && ");
-		bytes_condition(ret, name, c->name, n);
-	}
-}
-
-/* Another view of what is there already gives no value. */
-static void value_condition(const char *node, const struct lbx_ggml_anchor *anchor, struct text *ret)
-{
-	static const char *const views[] = { "NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE" };
-
-	for (int i = 0; i < anchor->n_ops; i++)
-		for (size_t k = 0; k < sizeof views / sizeof *views; k++)
-			if (strcmp(anchor->ops[i], views[k]) == 0)
-				text_printf(ret, " && {unsigned int}(%s + 0x%x) != 0x%x", node, LBX_GGML_OP,
-					    (unsigned)i);
-}
-
-/* Which node it is of. */
-static void which_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_callback *callback,
-			    const struct lbx_ggml_anchor *anchor, struct text *ret)
-{
-	if (c->record)
-		text_printf(ret, " && %s == 0x%" PRIx64, node, c->record);
-	if (c->op[0])
-		for (int i = 0; i < anchor->n_ops; i++)
-			if (strcmp(anchor->ops[i], c->op) == 0)
-				text_printf(ret, " && {unsigned int}(%s + 0x%x) == 0x%x", node, LBX_GGML_OP,
-					    (unsigned)i);
-	if (c->name[0])
-		name_condition(c, node, &callback->layout, ret);
-}
-
-void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
-			      const struct lbx_ggml_anchor *anchor, struct text *ret)
-{
-	bool arm = callback->machine == EM_AARCH64;
-	const char *node = arm ? "$x0" : "$rdi";
-
-	text_printf(ret, "%s == 0x%" PRIx64 " && (unsigned char)%s %s 0", arm ? "$x2" : "$rdx",
-		    lbx_ggml_mark(callback->code.start), arm ? "$x1" : "$rsi",
-		    c->kind->node == LBX_BEFORE_NODE ? "!=" : "==");
-	which_condition(c, node, callback, anchor, ret);
-	if (c->kind->looks)
-		value_condition(node, anchor, ret);
-}
-
-void lbx_catch_forward_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
-				 const struct lbx_ggml_anchor *anchor, struct text *ret)
-{
-	bool arm = callback->machine == EM_AARCH64;
-
-	text_printf(ret, "{int}%s == 0", arm ? "$x0" : "$rdi"); /* the first thread */
-	which_condition(c, arm ? "$x1" : "$rsi", callback, anchor, ret);
 }

@@ -21,12 +21,11 @@ struct lbx_catch {
 	char name[LB_NAME_MAX + 1]; /* of T, or of a function; "" for any */
 	bool is_glob;               /* the name is a pattern, which the runtime compares names with: */
 	int pattern;                /* from 1, the place of it there; 0 unless it has one */
-	uint64_t record;            /* T, of ggml: the address of its record, or 0 */
+	uint64_t record;            /* T, not of the runtime: the address of its record, or 0 */
 	char op[24];                /* only tensors that this op makes; "" for any */
 	bool once;                  /* it goes with its first stop */
-	bool has_nodes;             /* it has a breakpoint at ggml's nodes, too */
-	bool has_forward;           /* likewise, where threads come to them */
-	bool is_blind;              /* the user was told of a value there that cannot be looked at */
+	unsigned how; /* it stops at nodes; what that means only those know that have made it so (nodes.h) */
+	bool is_blind; /* the user was told of a value there that cannot be looked at */
 	uint64_t limit;
 	double low, high;
 };
@@ -36,30 +35,30 @@ struct lbx_catch_stop {
 	const struct lbx_catch *catch;
 	uint64_t args[LBX_PROBE_ARGS];
 	const struct lbx_tensor *tensor; /* NULL when there is none */
-	bool is_node; /* at a node of ggml's: the first argument is the address of its record */
+	bool is_node; /* at a node (nodes.h): the first argument is the address of its record */
 };
 
 enum { LBX_NO_ARG = -1 };
 
-/* When it is at ggml's nodes. */
+/* When it is at nodes (nodes.h). */
 enum lbx_at_node { LBX_NOT_AT_NODES, LBX_BEFORE_NODE, LBX_AFTER_NODE };
 
 struct lbx_catch_kind {
 	const char *name, *arguments;
 	enum lbx_catch_takes takes;
 	const char *probe; /* NULL: the signal that a guard raises (symtab.h) */
-	int n_args;        /* of the probe */
-	int id, site;      /* which argument is the tensor's id, the running call */
-	int op, made;         /* the operation, and where it was made; 0: it is the record's */
-	unsigned watch;    /* enum lb_watch that the runtime needs */
+	int n_args; /* of the probe */
+	int id, site; /* which argument is the tensor's id, the running call */
+	int op, made; /* the operation, and where it was made; 0: it is the record's */
+	unsigned watch; /* enum lb_watch that the runtime needs */
 	enum lbx_at_node node;
-	bool looks;        /* at the node's value, to know whether it happened */
-	bool computes;     /* it is of the op that computes a tensor: "before q is computed" */
-	const char *what;  /* happened; a clause */
+	bool looks; /* at the node's value, to know whether it happened */
+	bool computes; /* it is of the op that computes a tensor: "before q is computed" */
+	const char *what; /* happened; a clause */
 	/* adds sentences about this stop; or NULL. May ask (lbx_bridge_waits) */
 	void (*detail)(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret);
 	const char *advice; /* `%s` is what names the tensor, or the function */
-	const char *node_advice; /* at ggml's nodes; NULL: the same */
+	const char *node_advice; /* at nodes; NULL: the same */
 };
 
 /* Ended by a row without a name. */

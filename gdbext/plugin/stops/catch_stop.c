@@ -1,4 +1,4 @@
-#include "plugin/stops/catch.h"
+#include "plugin/stops/catch_stop.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,9 +9,10 @@
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/stops/caller.h"
 #include "plugin/stops/catch_nodes.h"
+#include "plugin/stops/catches.h"
 #include "plugin/stops/evaluation.h"
+#include "plugin/stops/node_look.h"
 
 enum { MAX_FRAMES = 48 };
 
@@ -123,7 +124,7 @@ static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_st
 	return context->stacks && lbx_evaluation_now(context, &thread) && thread.eval ? thread.site : 0;
 }
 
-/* The stop's tensor: the runtime's, by its id, or ggml's, by its record. */
+/* The stop's tensor: the runtime's, by its id, or a node, by its record. */
 static bool find_tensor(struct lbx_context *context, const struct lbx_catch_stop *stop, struct lbx_tensor *ret)
 {
 	struct lbx_tensors *tensors;
@@ -169,7 +170,7 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	if (site)
 		level = find_level(context, site, kind->probe != NULL);
 	if (stop->is_node)
-		level = lbx_caller_level(context, lbx_nodes_callback()->entries[0]);
+		level = lbx_nodes->caller_level(context);
 	if (level < 0 && !kind->probe)
 		level = 0;
 	if (!lbx_bridge_waits() && !head.failed && !tensor.failed && !advice.failed) {
@@ -213,20 +214,16 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	return lbx_catch_of_guard(guard.id, t.name);
 }
 
-/* At a node: CATCH NODE ASK. It goes on only if no catch wants to stop there, since that ends the other ones' commands. */
-static bool hit_node(struct lbx_context *context, const char *words)
+bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lbx_node_place *place)
 {
-	char *at;
-	const struct lbx_catch *hit = lbx_catch_numbered((int)strtol(words, &at, 10));
+	const struct lbx_catch *hit = lbx_catch_numbered(number);
 	struct lbx_catch_stop stop = { 0 };
-	struct lbx_node node = { .address = strtoull(at, &at, 16) };
 	bool stops = false, another = false;
 
-	node.is_done = (strtoull(at, NULL, 16) & 0xff) == 0;
 	lbx_bridge_script("set $_lb_go = 0");
-	if (!hit || !(hit->has_nodes || hit->has_forward))
+	if (!hit || !hit->how)
 		return lb_fail("a breakpoint of a catch that is off: delete it");
-	if (!lbx_catches_look(context, hit->number, &node, &stop, &stops, &another))
+	if (!lbx_catches_look(context, number, place, &stop, &stops, &another))
 		return false;
 	if (stops) {
 		stop.is_node = true;
@@ -247,12 +244,10 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 	uint64_t fault = 0;
 	char *at;
 
-	if (strncmp(words, "node ", 5) == 0)
-		return hit_node(context, words + 5);
-	if (strncmp(words, "scheduler ", 10) == 0) {
-		strtol(words + 10, &at, 10);
-		return lbx_nodes_tell_left(context, strtoull(at, NULL, 16));
-	}
+	size_t n = strlen(lbx_nodes->name);
+
+	if (strncmp(words, lbx_nodes->name, n) == 0 && words[n] == ' ')
+		return lbx_nodes->hear(context, words + n + 1);
 	if (strncmp(words, "fault ", 6) == 0) {
 		lbx_bridge_script("set $_lb_go = 0");
 		fault = strtoull(words + 6, NULL, 16);

@@ -1,62 +1,83 @@
-/* Stops at the nodes that ggml computes, in a program that nobody has prepared (ggml/callback.h). nodes.c tells how. */
+/* Stops node by node, in a program that nobody has prepared: what catches need of those who know how such a program computes
+ * its graphs. A room behind this one provides it, as ggml/ does; this one knows nothing of how. */
 #ifndef LBX_PLUGIN_NODES_H
 #define LBX_PLUGIN_NODES_H
 
-#include "ggml/callback.h"
 #include "plugin/stops/catch_kinds.h"
 
-enum lbx_nodes {
-	LBX_NODES_NONE, /* there is no program, or it has no ggml, or not yet */
+enum lbx_nodes_there {
+	LBX_NODES_NONE, /* there is no program, or it computes no such graphs, or not yet */
 	LBX_NODES_THERE,
-	LBX_NODES_REFUSED /* it cannot be stopped there: lbx_nodes_why() */
+	LBX_NODES_REFUSED /* it cannot be stopped at them: why() */
 };
 
-/* Looks at the program. False while the answer is awaited. */
-bool lbx_nodes_find(struct lbx_context *context, enum lbx_nodes *ret);
-const char *lbx_nodes_why(void);
-/* Of the program where they are there. */
-const struct lbx_ggml_callback *lbx_nodes_callback(void);
-const struct lbx_ggml_anchor *lbx_nodes_anchor(void);
-/* Whether the schedulers get the callback already; else it is from the next graph on. */
-bool lbx_nodes_are_armed(void);
-
-/* Whether what was armed is this process, as far as that shows. */
-bool lbx_nodes_are_here(struct lbx_context *context);
-
-/* Whether a catch is of anything that the program's ggml has; fails if not. Where they are there. */
-bool lbx_nodes_check(const struct lbx_catch *c);
-/* These add to the response what makes it stop for a catch, and no longer. */
-void lbx_nodes_add(const struct lbx_catch *c, const struct text *condition);
-/* Likewise, without a scheduler, before a node: where a thread comes to it. */
-void lbx_nodes_add_forward(const struct lbx_catch *c, const struct text *condition);
-void lbx_nodes_remove(int catch);
-/* Of a program that comes: it is looked at when it makes a scheduler, or computes a graph without one. */
-void lbx_nodes_need(void);
-/* It builds a graph: it may be going to compute that without a scheduler. */
-void lbx_nodes_build(void);
-/* It is about to compute a graph, and no scheduler does. */
-void lbx_nodes_have_computed(void);
-bool lbx_nodes_are_forward(void);
-
-/* A scheduler was left alone: says why, and lets the program go on. */
-bool lbx_nodes_tell_left(struct lbx_context *context, uint64_t scheduler);
-
-/* No catch wants them any more. False while the answer is awaited. */
-bool lbx_nodes_release(struct lbx_context *context);
-/* What could not be undone then, if there is anything, and can now; *ret: it is. Likewise. */
-bool lbx_nodes_tidy(struct lbx_context *context, bool *ret);
 enum lbx_leaving {
 	LBX_LEAVES,
 	LBX_LEAVES_NOW, /* the program has run on, and has perhaps not come far enough */
 	LBX_KILLS /* or nearly: nobody needs to undo anything */
 };
-/* gdb is about to leave the program: what was written is as it was. While a graph is being computed the program has to
- * run on: then the response sets a breakpoint where it ends, and $_lb_graph to 1, and this is to be called once more.
- * Likewise. */
-bool lbx_nodes_leave(struct lbx_context *context, enum lbx_leaving how);
-/* The program's ggml cannot be stopped: it is not to be asked again. */
-void lbx_nodes_ask_no_more(void);
-/* It is about to begin with another process, or finds itself in one: what it knew is of none. */
-void lbx_nodes_forget(void);
+
+/* Where a stop is: between two nodes, of which one may not be known. */
+struct lbx_node_place {
+	uint64_t done; /* the record of the one whose value is complete; 0: not known */
+	uint64_t next; /* of the one that has not begun; likewise */
+};
+
+/* What its record says. */
+enum { LBX_NODE_SOURCES = 10 };
+struct lbx_node_record {
+	struct lbx_tensor tensor; /* of no set and without a number; its strings live as long as the process is known */
+	bool is_known; /* how its elements are stored */
+	bool is_view; /* it gives no value: its memory is another's, as that one left it */
+	bool puts_inf; /* its operation puts Inf into its result by design */
+	bool passes_on; /* NaN in its input is NaN in its value, of which it may have none */
+	uint64_t view_source; /* records: of what it lies in, and of its inputs; 0: none */
+	uint64_t sources[LBX_NODE_SOURCES];
+};
+
+/* Functions that return a bool and ask gdb are false while its answer is awaited. */
+struct lbx_nodes_ops {
+	const char *name; /* whose nodes: "ggml". What its breakpoints send begins with it */
+
+	/* Looks at the program; and what was wrong. */
+	bool (*find)(struct lbx_context *context, enum lbx_nodes_there *ret);
+	const char *(*why)(void);
+	/* Whether a catch is of anything that the program has; fails if not. Where they are there. */
+	bool (*check)(const struct lbx_catch *c);
+	/* Of a program that comes: it is looked at when it begins to compute. */
+	void (*await)(void);
+
+	/* Adds to the response what makes the program stop for a catch; notes in the catch how. Fails without memory. */
+	bool (*arm)(struct lbx_catch *c);
+	/* Whether a catch that is armed now holds in the graph that is being computed; else it does from the next one on. */
+	bool (*holds_now)(void);
+	/* Whether it is armed in each way that the program needs; and whether all breakpoints of one that is are still there. */
+	bool (*is_armed)(const struct lbx_catch *c);
+	bool (*is_whole)(const struct lbx_catch *c);
+	void (*suspend)(const struct lbx_catch *c); /* until lbx_breakpoints_resume() */
+	void (*disarm)(int catch);
+
+	/* No catch wants them any more. */
+	bool (*release)(struct lbx_context *context);
+	/* What could not be undone then, if there is anything, and can now; *ret: it is. */
+	bool (*tidy)(struct lbx_context *context, bool *ret);
+	/* gdb is about to leave the program: what was written is as it was. While a graph is being computed the program has
+	 * to run on: then the response sets a breakpoint where it ends, and $_lb_graph to 1, and this is to be called once more. */
+	bool (*leave)(struct lbx_context *context, enum lbx_leaving how);
+	/* gdb is about to begin with another process, or finds itself in one: what it knew is of none. */
+	void (*forget)(void);
+
+	/* What its breakpoints send, without the name. */
+	bool (*hear)(struct lbx_context *context, const char *words);
+	/* False, quietly, where no record lies there. */
+	bool (*read)(struct lbx_context *context, uint64_t address, struct lbx_node_record *ret);
+	/* Whether the elements are in the program's memory, in the order that the record tells; fails if not. */
+	bool (*lies_in_order)(struct lbx_context *context, uint64_t address);
+	/* The level of the frame of the program's own call. -1: the frames are not known, or not yet. */
+	int (*caller_level)(struct lbx_context *context);
+};
+
+/* Those that there are; given once, when the plugin is loaded. */
+extern const struct lbx_nodes_ops *lbx_nodes;
 
 #endif

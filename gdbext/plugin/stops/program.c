@@ -5,24 +5,24 @@
 #include <string.h>
 
 #include "plugin/bridge/bridge.h"
-#include "plugin/stops/catch.h"
+#include "plugin/stops/catch_arm.h"
 #include "plugin/stops/catch_nodes.h"
+#include "plugin/stops/catches.h"
 #include "plugin/stops/switches.h"
 
 static bool arm(struct lbx_context *context, bool *found)
 {
 	struct lbx_watch_place place;
-	enum lbx_nodes there;
-	bool nodes;
+	enum lbx_nodes_there there;
 
 	/* all that may have to be asked before anything is done */
-	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place) || !lbx_nodes_find(context, &there))
+	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place) || !lbx_nodes->find(context, &there))
 		return false;
 	*found = place.found || there != LBX_NODES_NONE;
 	if (context->target && !place.found && lbx_switches_wait())
 		lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
 	return lbx_catch_arm(context, &place) && (!place.found || lbx_switches_put_wishes(context, &place.root)) &&
-	       lbx_catch_arm_nodes(context, &nodes);
+	       lbx_catch_arm_nodes(context);
 }
 
 bool lbx_program_start(struct lbx_context *context)
@@ -39,27 +39,6 @@ bool lbx_program_attach(struct lbx_context *context)
 	if (!lbx_bridge_waits())
 		lbx_bridge_script("set $_lb_unarmed = %d", ok && !found);
 	return ok;
-}
-
-bool lbx_program_scheduler(struct lbx_context *context)
-{
-	bool nodes;
-
-	return lbx_catch_refresh() && lbx_catch_arm_nodes(context, &nodes);
-}
-
-bool lbx_program_builds(struct lbx_context *context)
-{
-	(void)context;
-	if (!lbx_catch_refresh())
-		return false;
-	lbx_nodes_build();
-	return true;
-}
-
-bool lbx_program_computes(struct lbx_context *context)
-{
-	return lbx_catch_refresh() && lbx_catch_arm_forward(context);
 }
 
 bool lbx_program_begin(void)

@@ -8,11 +8,6 @@
 bool lbx_program_start(struct lbx_context *context);
 /* gdb has attached: what was set before reaches the process, now or, while it has no runtime, later. */
 bool lbx_program_attach(struct lbx_context *context);
-/* It makes a scheduler of ggml's. */
-bool lbx_program_scheduler(struct lbx_context *context);
-/* It builds a graph of ggml's, and computes one, without a scheduler so far. */
-bool lbx_program_builds(struct lbx_context *context);
-bool lbx_program_computes(struct lbx_context *context);
 /* gdb is about to begin with another process. False while the answer is awaited. */
 bool lbx_program_begin(void);
 /* gdb is about to leave it; how: "quit", and perhaps to kill it. $_lb_graph is set to 1 where it has to run on first, until

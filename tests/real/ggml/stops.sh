@@ -176,10 +176,73 @@ other_schedulers()
 		'set $n = $n + ($_lb_s[$i] != 0)' 'set $i = $i + 1' 'end' 'printf "- schedulers %d\n", $n' 'tensor uncatch' continue >"$scratch/look.gdb"
 	same "$1, in gdb: it stops in each of two contexts" "$(printf '%s\n' 'in llama' 'in llama' 'in llama' '- schedulers 2')" \
 		"$(stop_llama F32 two | grep 'in llama\|^-')"
-	printf '%s\n' "set environment TRACE $scratch" "tensor break 'result_norm' after" run >"$scratch/look.gdb"
-	same "$1, in gdb: a callback of the program's own is left alone" \
-		"The nodes of ggml's scheduler at ADDRESS are not caught: it has a callback of the program's own, ADDRESS (take in section .text of $program)." \
-		"$(stop_llama F32 '' | uniq)"
+}
+
+# A callback of the program's own, which wants to see products alone, is called as if gdb were not there; wherever gdb stops.
+own_callbacks()
+{
+	local way plain
+	stopped=$1
+	plain=$(WANTS=1 run llama "$real/$1" "$models/F32.gguf" | grep ^asked)
+	same "$1: its own callback sees products" yes "$([[ $plain == *', 0 of them wrong' && $plain != 'asked 0'* ]] && echo yes || echo "$plain")"
+	printf '%s\n' 'set environment WANTS 1' "tensor break 'ffn_norm-1' after" "tensor break 'ffn_up-1'" run "$states_now" continue \
+		"$states_now" 'tensor uncatch' 'tensor break Qcur-1 after' continue 'tensor uncatch' continue >"$scratch/look.gdb"
+	same "$1, in gdb: it stops where the program has a callback of its own" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		- ffn_inp-1 ready
+		- ffn_norm-1 ready
+		- ffn_up-1 lazy
+		- l_out-1 lazy
+		Catch 2 (before): an operation is about to run.
+		  tensor ffn_up-1: float32 (N, 512), made by MUL_MAT
+		in llama
+		- ffn_inp-1 ready
+		- ffn_norm-1 ready
+		- ffn_up-1 evaluating
+		- l_out-1 lazy
+		Catch 1 is off
+		Catch 2 is off
+		Catch 3 (after): an operation has run.
+		  tensor Qcur-1: float32 (N, 256), made by MUL_MAT
+		in llama
+		Catch 3 is off
+	END
+	)" "$(stop_llama F32 '')"
+	same "$1, in gdb: that callback is called as ever" "$plain" "$(grep ^asked "$scratch/said")"
+	printf '%s\n' "tensor catch range 'ffn_*' -1e9 1e9" 'tensor catch nan' run >"$scratch/look.gdb"
+	WANTS=1 stop_llama F32 '' >/dev/null
+	same "$1, in gdb: it is called as ever where each value is looked at" "$plain" "$(grep ^asked "$scratch/said")"
+	printf '%s\n' "tensor break 'ffn_norm-1' after" run detach "shell while kill -0 \$(sed -n 1p $scratch/id) 2>/dev/null; do :; done" >"$scratch/look.gdb"
+	sed -i "2a pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/\\1/p' >$scratch/id" "$scratch/look.gdb"
+	WANTS=1 stop_llama F32 '' >/dev/null
+	same "$1, in gdb: it is called as ever when gdb has left" "$plain" "$(grep ^asked "$scratch/said")"
+}
+
+# The program's own callback may be the very code that was chosen: it is told by what stands beside it.
+chosen_callbacks()
+{
+	stopped=$1
+	printf '%s\n' 'set $found = 0' 'set $i = 0' 'while $i < 32' 'if $_lb_s[$i] != 0' 'set $found = $_lb_s[$i]' 'end' \
+		'set $i = $i + 1' 'end' >"$scratch/scheduler.gdb"
+	printf '%s\n' "tensor break 'result_norm' after" run 'frame 0' 'set $code = (unsigned long)$pc' "source $scratch/scheduler.gdb" \
+		'find /g /1 $found, +0x600, $code' 'set $slot = (unsigned long)$_ - $found' 'tensor uncatch' 'tbreak ggml_backend_sched_alloc_graph' \
+		continue 'set $found = (unsigned long)$rdi' 'set {unsigned long}($found + $slot) = $code' 'set {unsigned long}($found + $slot + 8) = 0x1234' \
+		"tensor break 'l_out-1' after" continue 'tbreak llama_get_logits_ith' continue 'tensor uncatch' \
+		'echo - put back:' 'output {unsigned long}($found + $slot) == $code && {unsigned long}($found + $slot + 8) == 0x1234' 'echo \n' >"$scratch/look.gdb"
+	same "$1, in gdb: the program's callback may be the code that was chosen" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor result_norm: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		Catch 2 (after): an operation has run.
+		  tensor l_out-1: float32 (N, 256), made by ADD
+		in llama
+		Catch 2 is off
+		- put back:1
+	END
+	)" "$(stop_llama F32 '')"
 }
 
 # A core that gdb makes there tells the same, without gdb.
@@ -244,22 +307,34 @@ several_stops()
 	)" "$(stop_llama F32 '')"
 }
 
-# Without a scheduler: before nodes; what cannot be is refused.
+# Without a scheduler: at nodes, in front of them and behind, also behind the last one of a graph.
 forward_stops()
 {
-	local refused="the program computes without ggml's scheduler, and when a value is complete shows only by that: \`tensor break T\` stops before a node"
-	printf '%s\n' "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "run graph $real/$1" continue continue \
-		"tensor break 'sum' after" "tensor uncatch 1" continue >"$scratch/look.gdb"
+	printf '%s\n' "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "tensor break 'y.q8_0' after" \
+		"run graph $real/$1" continue "pipe tensor print y.q8_0[0,:3] | sed 's/^/- /'" "pipe tensor where | sed -n '2s/ (#.*//; 2s/^ */- /p'" \
+		"tensor break 'rows' after" 'tensor uncatch 1' continue continue "pipe tensor print rows[0,:3] | sed 's/, as it lies.*//; s/^/- /'" \
+		'tensor uncatch' continue >"$scratch/look.gdb"
 	same "$1, in gdb: it stops without a scheduler" "$(cat <<-END
-		Catch 3 does not stop at ggml's nodes: $refused.
 		Catch 1 (before): an operation is about to run.
 		  tensor y.q8_0: float32 (N, 16), made by MUL_MAT
 		Catch 1 (before): an operation is about to run.
 		  tensor y.q4_0: float32 (N, 16), made by MUL_MAT
+		Catch 4 (after): an operation has run.
+		  tensor y.q8_0: float32 (N, 16), made by MUL_MAT
+		- y.q8_0[0,:3]: float32 (3,)
+		- [-598. -755.  560.]
+		- computes MUL_MAT of y.q4_0
+		Catch 1 is off
 		Catch 2 (before): an operation is about to run.
 		  tensor rows: float32 (N, 64), made by GET_ROWS
-		tensor break: $refused
-		Catch 1 is off
+		Catch 5 (after): an operation has run.
+		  tensor rows: float32 (N, 64), made by GET_ROWS
+		- rows[0,:3]: float32 (3,)
+		- [-24. -17. 127.]
+		Catch 2 is off
+		Catch 3 is off
+		Catch 4 is off
+		Catch 5 is off
 		computed
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said; grep -x computed "$scratch/said")"
@@ -291,6 +366,8 @@ stops_in_gdb()
 		forward_stops "$1"
 		quiet_stops "$1"
 		several_stops "$1"
-		other_schedulers "$1" ;;
+		other_schedulers "$1"
+		own_callbacks "$1"
+		chosen_callbacks "$1" ;;
 	esac
 }

@@ -1,6 +1,7 @@
 /* What each node of llama's last graph held when it had been computed, whatever became of its memory. libllama calls
  * ggml_backend_sched_set_eval_callback() in ggml's library; the program's own function comes first.
  *
+ * With WANTS in the environment it wants to see products alone, and says when the program stops how often it was called.
  * With TRACE=FOLDER in the environment each node is written there as ADDRESS.npy when the program stops. With
  * TRACE_STOP=NAME, too, the program aborts when the n-th node of that name has been computed, n being TRACE_TIMES. */
 #define _GNU_SOURCE
@@ -62,13 +63,32 @@ static bool take(void *tensor, bool ask, void *data)
 	return true;
 }
 
+static struct {
+	int asked, saw, wrong;
+	const void *wanted;
+} wants;
+
+/* Wants to see products, and nothing else. */
+static bool want(void *tensor, bool ask, void *data)
+{
+	bool is = strcmp(((const char *(*)(const void *))function("ggml_op_desc"))(tensor), "MUL_MAT") == 0;
+
+	wants.wrong += data != &wants || (!ask && tensor != wants.wanted);
+	*(ask ? &wants.asked : &wants.saw) += 1;
+	wants.wanted = is ? tensor : NULL;
+	return is;
+}
+
 void ggml_backend_sched_set_eval_callback(void *sched, void *callback, void *data)
 {
 	void (*set)(void *, void *, void *) = NULL;
 
 	*(void **)&set = dlsym(RTLD_NEXT, "ggml_backend_sched_set_eval_callback");
 	if (!getenv("TRACE")) {
-		set(sched, callback, data);
+		bool (*products)(void *, bool, void *) = want;
+		if (getenv("WANTS"))
+			memcpy(&callback, &products, sizeof callback);
+		set(sched, callback, getenv("WANTS") ? &wants : data);
 		return;
 	}
 	for (int i = 0; i < n_copies; i++)
@@ -107,6 +127,9 @@ void write_trace(void)
 {
 	const char *folder = getenv("TRACE");
 	char path[4096];
+
+	if (getenv("WANTS"))
+		printf("asked %d times, saw %d, %d of them wrong\n", wants.asked, wants.saw, wants.wrong);
 
 	for (int i = 0; folder && i < n_copies; i++) {
 		snprintf(path, sizeof path, "%s/0x%llx.npy", folder, (unsigned long long)(uintptr_t)copies[i].tensor);

@@ -1,6 +1,7 @@
 /* What gdb is to check at ggml's nodes. */
-#include "plugin/stops/catch_forms.c"
+#include "plugin/ggml/conditions.c"
 #include "plugin/bridge/text.c"
+#include "plugin/stops/catch_forms.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ static void is_condition(struct lbx_catch c, const char *expected)
 {
 	struct text found = { 0 };
 
-	lbx_catch_node_condition(&c, &callback, &anchor, &found);
+	lbx_slot_condition(&c, &callback, &anchor, &found);
 	assert_false(found.failed);
 	assert_string_equal(found.bytes, expected);
 	text_free(&found);
@@ -42,19 +43,22 @@ static int set_up(void **state)
 static void a_name_is_compared_in_memory(void **state)
 {
 	(void)state;
-	is_condition((struct lbx_catch){ .kind = &before }, "$rdx == 0x1001 && (unsigned char)$rsi != 0");
-	is_condition((struct lbx_catch){ .kind = &after }, "$rdx == 0x1001 && (unsigned char)$rsi == 0");
+	is_condition((struct lbx_catch){ .kind = &before },
+		     "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi != 0");
+	is_condition((struct lbx_catch){ .kind = &after },
+		     "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0");
 	is_condition(
 	    (struct lbx_catch){ .kind = &after, .name = "ab" },
-	    "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned short}(($rdi + 0x100) + 0x0) == 0x6261 && "
+	    "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0 && {unsigned short}(($rdi + 0x100) + 0x0) == 0x6261 && "
 	    "{unsigned char}(($rdi + 0x100) + 0x2) == 0x0");
-	is_condition((struct lbx_catch){ .kind = &after, .name = "Qcur-12" },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned long}(($rdi + 0x100) + 0x0) == "
-		     "0x32312d72756351");
+	is_condition(
+	    (struct lbx_catch){ .kind = &after, .name = "Qcur-12" },
+	    "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0 && {unsigned long}(($rdi + 0x100) + 0x0) == "
+	    "0x32312d72756351");
 	/* longer than any name there */
 	is_condition((struct lbx_catch){ .kind = &after,
 					 .name = "0123456789012345678901234567890123456789012345678901234567890123" },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && 0");
+		     "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0 && 0");
 }
 
 static void a_glob_is_compared_as_far_as_it_goes(void **state)
@@ -62,17 +66,18 @@ static void a_glob_is_compared_as_far_as_it_goes(void **state)
 	bool whole;
 
 	(void)state;
-	is_condition((struct lbx_catch){ .kind = &after, .name = "ab*", .is_glob = true },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned short}(($rdi + 0x100) + 0x0) == 0x6261");
+	is_condition(
+	    (struct lbx_catch){ .kind = &after, .name = "ab*", .is_glob = true },
+	    "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0 && {unsigned short}(($rdi + 0x100) + 0x0) == 0x6261");
 	is_condition((struct lbx_catch){ .kind = &after, .name = "*ab", .is_glob = true },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0");
-	assert_int_equal(lbx_glob_prefix("ab*", &whole), 2);
+		     "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0");
+	assert_int_equal(glob_prefix("ab*", &whole), 2);
 	assert_true(whole);
-	assert_int_equal(lbx_glob_prefix("a?b", &whole), 1);
+	assert_int_equal(glob_prefix("a?b", &whole), 1);
 	assert_false(whole);
-	assert_int_equal(lbx_glob_prefix("a\\[0]*", &whole), 1);
+	assert_int_equal(glob_prefix("a\\[0]*", &whole), 1);
 	assert_false(whole);
-	assert_int_equal(lbx_glob_prefix("[ab]*", &whole), 0);
+	assert_int_equal(glob_prefix("[ab]*", &whole), 0);
 	assert_false(whole);
 }
 
@@ -81,22 +86,23 @@ static void records_operations_and_values(void **state)
 	(void)state;
 	is_condition(
 	    (struct lbx_catch){ .kind = &after, .record = 0x5000, .op = "MUL_MAT" },
-	    "$rdx == 0x1001 && (unsigned char)$rsi == 0 && $rdi == 0x5000 && {unsigned int}($rdi + 0x50) == 0x2");
+	    "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0 && $rdi == 0x5000 && {unsigned int}($rdi + 0x50) == 0x2");
 	/* a view gives no value of its own */
-	is_condition((struct lbx_catch){ .kind = &nan_kind },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned int}($rdi + 0x50) != 0x0 && {unsigned "
-		     "int}($rdi + 0x50) != 0x3");
+	is_condition(
+	    (struct lbx_catch){ .kind = &nan_kind },
+	    "(unsigned long)$rdx - 0x1001 < 0x40 && (unsigned char)$rsi == 0 && {unsigned int}($rdi + 0x50) != 0x0 && {unsigned "
+	    "int}($rdi + 0x50) != 0x3");
 }
 
-static void without_a_scheduler_the_first_thread_tells(void **state)
+static void a_node_may_be_in_a_variable(void **state)
 {
 	const struct lbx_catch c = { .kind = &before, .name = "w", .op = "ADD" };
 	struct text found = { 0 };
 
 	(void)state;
-	lbx_catch_forward_condition(&c, &callback, &anchor, &found);
+	lbx_node_condition(&c, "$_lb_d7", &callback, &anchor, &found);
 	assert_string_equal(found.bytes,
-			    "{int}$rdi == 0 && {unsigned int}($rsi + 0x50) == 0x1 && {unsigned short}(($rsi + 0x100) + "
+			    " && {unsigned int}($_lb_d7 + 0x50) == 0x1 && {unsigned short}(($_lb_d7 + 0x100) + "
 			    "0x0) == 0x77");
 	text_free(&found);
 }
@@ -107,7 +113,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_compared_in_memory),
 		cmocka_unit_test(a_glob_is_compared_as_far_as_it_goes),
 		cmocka_unit_test(records_operations_and_values),
-		cmocka_unit_test(without_a_scheduler_the_first_thread_tells),
+		cmocka_unit_test(a_node_may_be_in_a_variable),
 	};
-	return cmocka_run_group_tests_name("catch_forms", tests, set_up, NULL);
+	return cmocka_run_group_tests_name("node_conditions", tests, set_up, NULL);
 }

@@ -1,0 +1,80 @@
+#include "plugin/ggml/conditions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/stops/catch_forms.h"
+
+const struct lbx_call_words *lbx_call_words(unsigned machine)
+{
+	static const struct lbx_call_words
+	    x86_64 = { "$rdi", "$rsi", "$rdx", "$rsp", "{unsigned long}$rsp", 8, "$rax" },
+	    aarch64 = { "$x0", "$x1", "$x2", "$sp", "(unsigned long)$x30", 0, "$x0" };
+
+	return machine == EM_AARCH64 ? &aarch64 : &x86_64;
+}
+
+/* What a glob begins with, as it stands in names; *ret_whole: any name that does matches. */
+static size_t glob_prefix(const char *glob, bool *ret_whole)
+{
+	size_t n = strcspn(glob, "*?[\\");
+
+	*ret_whole = glob[n] == '*' && !glob[n + 1];
+	return n;
+}
+
+static void name_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_layout *layout,
+			   struct text *ret)
+{
+	char name[80];
+	bool whole;
+	size_t n = c->is_glob ? glob_prefix(c->name, &whole) : strlen(c->name) + 1;
+
+	snprintf(name, sizeof name, "(%s + 0x%x)", node, layout->name);
+	if (n > layout->name_max) {
+		text_printf(ret, " && 0"); /* longer than any name */
+	} else if (n) {
+		text_printf(ret, " && ");
+		lbx_bytes_condition(name, c->name, n, ret);
+	}
+}
+
+/* Another view of what is there already gives no value. */
+static void value_condition(const char *node, const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	static const char *const views[] = { "NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE" };
+
+	for (int i = 0; i < anchor->n_ops; i++)
+		for (size_t k = 0; k < sizeof views / sizeof *views; k++)
+			if (strcmp(anchor->ops[i], views[k]) == 0)
+				text_printf(ret, " && {unsigned int}(%s + 0x%x) != 0x%x", node, LBX_GGML_OP,
+					    (unsigned)i);
+}
+
+void lbx_node_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_callback *callback,
+			const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	if (c->record)
+		text_printf(ret, " && %s == 0x%" PRIx64, node, c->record);
+	if (c->op[0])
+		for (int i = 0; i < anchor->n_ops; i++)
+			if (strcmp(anchor->ops[i], c->op) == 0)
+				text_printf(ret, " && {unsigned int}(%s + 0x%x) == 0x%x", node, LBX_GGML_OP,
+					    (unsigned)i);
+	if (c->name[0])
+		name_condition(c, node, &callback->layout, ret);
+	if (c->kind->looks)
+		value_condition(node, anchor, ret);
+}
+
+void lbx_slot_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
+			const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	const struct lbx_call_words *words = lbx_call_words(callback->machine);
+
+	text_printf(ret, "(unsigned long)%s - 0x%" PRIx64 " < 0x%x && (unsigned char)%s %s 0", words->third,
+		    lbx_ggml_mark(callback->code.start, 0), 2 * LBX_GGML_MARKS, words->second,
+		    c->kind->node == LBX_BEFORE_NODE ? "!=" : "==");
+	lbx_node_condition(c, words->first, callback, anchor, ret);
+}

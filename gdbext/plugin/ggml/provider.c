@@ -1,0 +1,316 @@
+/* Two kinds of breakpoints (ggml/callback.h has the trick). Those at the entries of what computes a graph put code that
+ * returns true into the slot of the scheduler, which is the first argument (slots.c); what was there is still called (own.c). The
+ * other ones are at that code, one for each catch, which says in its condition what it wants (conditions.c).
+ *
+ * A program that computes without a scheduler calls no callback. Newer builds export what each thread calls with each
+ * node (forward.c). Which of the two a program does shows when it computes its first graph: a breakpoint there is set when it
+ * builds one, since before that there may be many libraries with such a function, which come and go.
+ *
+ * All are at addresses of this process, and go with it: gdb could not insert them into the next. There a breakpoint on
+ * the function that makes a scheduler, by its name, says when they can be set. */
+#include "plugin/ggml/provider.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/ggml/caller.h"
+#include "plugin/ggml/conditions.h"
+#include "plugin/ggml/forward.h"
+#include "plugin/ggml/found.h"
+#include "plugin/ggml/graph_call.h"
+#include "plugin/ggml/keys.h"
+#include "plugin/ggml/own.h"
+#include "plugin/ggml/record.h"
+#include "plugin/ggml/slots.h"
+#include "plugin/stops/catch_nodes.h"
+#include "plugin/stops/catch_stop.h"
+#include "plugin/stops/catches.h"
+
+/* How a catch is armed. */
+enum { IN_SLOTS = 1 << 0, FORWARD = 1 << 1 };
+
+static bool is_given_up; /* in this process */
+
+/* ---- what there is ---- */
+
+/* Where a program has none, its modules may still come. */
+static bool find(struct lbx_context *context, enum lbx_nodes_there *ret)
+{
+	if (context->target && lbx_slots_are_armed() && !lbx_found_is_here(context))
+		lbx_catch_forget_nodes(); /* it is another process */
+	if (!lbx_found_find(context, ret))
+		return false;
+	if (*ret == LBX_NODES_REFUSED && !is_given_up) {
+		is_given_up = true;
+		lbx_bridge_script("set $_lb_nodes = 1");
+		lbx_breakpoint_set_condition(LBX_KEY_SCHEDULER, "$_lb_nodes == 0");
+	}
+	return true;
+}
+
+static bool check(const struct lbx_catch *c)
+{
+	return (!lbx_forward_has_begun() || lbx_forward_check(c)) &&
+	       (!c->op[0] || lbx_ggml_has_op(lbx_found_anchor(), c->op) ||
+		lb_fail("the program's ggml has no operation %s", c->op));
+}
+
+/* What it does next, as long as it is not known how it computes. */
+static void await(void)
+{
+	bool is_new = !lbx_breakpoint_exists(LBX_KEY_SCHEDULER);
+
+	lbx_breakpoint_need(LBX_KEY_SCHEDULER, LBX_GGML, "ggml_backend_sched_new", "made");
+	if (is_new && lbx_slots_are_armed())
+		lbx_breakpoint_set_condition(LBX_KEY_SCHEDULER, "$_lb_nodes == 0");
+	if (!lbx_slots_are_armed()) {
+		lbx_breakpoint_need(LBX_KEY_BUILD, LBX_GGML, "ggml_build_forward_expand", "builds");
+	} else if (!lbx_forward_has_begun() && !lbx_breakpoint_exists(LBX_KEY_COMPUTE)) {
+		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
+		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, "$_lb_uses == 0");
+	}
+}
+
+/* ---- arming ---- */
+
+static void arm_slots(void)
+{
+	bool is_new = !lbx_slots_are_armed();
+
+	lbx_slots_arm();
+	if (!is_new)
+		return;
+	lbx_found_keep(true);
+	if (lbx_breakpoint_number(LBX_KEY_SCHEDULER))
+		lbx_breakpoint_set_condition(LBX_KEY_SCHEDULER, "$_lb_nodes == 0");
+	if (lbx_breakpoint_number(LBX_KEY_COMPUTE))
+		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, "$_lb_uses == 0");
+	lbx_breakpoint_enable(LBX_KEY_BUILD, false);
+}
+
+static bool arm_in_slots(struct lbx_catch *c)
+{
+	const struct lbx_ggml_callback *callback = lbx_found_callback();
+	const struct lbx_call_words *w = lbx_call_words(callback->machine);
+	struct text condition = { 0 };
+	char words[32];
+
+	lbx_slot_condition(c, callback, lbx_found_anchor(), &condition);
+	if (condition.failed) {
+		text_free(&condition);
+		return lb_fail("out of memory");
+	}
+	arm_slots();
+	snprintf(words, sizeof words, "asked %d", c->number);
+	lbx_breakpoint_add_code(LBX_KEY_NODES + c->number, LBX_GGML, callback->code.start, words, w->first, w->second,
+				condition.bytes);
+	c->how |= IN_SLOTS;
+	text_free(&condition);
+	return true;
+}
+
+static bool arm(struct lbx_catch *c)
+{
+	if (!lbx_forward_has_begun())
+		return arm_in_slots(c);
+	c->how |= FORWARD;
+	return lbx_forward_arm(c);
+}
+
+static bool is_armed(const struct lbx_catch *c)
+{
+	return c->how & (lbx_forward_has_begun() ? FORWARD : IN_SLOTS);
+}
+
+static bool is_whole(const struct lbx_catch *c)
+{
+	return (!(c->how & IN_SLOTS) ||
+		(lbx_breakpoint_exists(LBX_KEY_NODES + c->number) && lbx_breakpoint_exists(LBX_KEY_ENTRY))) &&
+	       (!(c->how & FORWARD) || lbx_forward_is_whole(c));
+}
+
+static void suspend(const struct lbx_catch *c)
+{
+	lbx_breakpoint_suspend(LBX_KEY_NODES + c->number);
+	lbx_forward_suspend(c);
+}
+
+static void disarm(int catch)
+{
+	lbx_breakpoint_delete(LBX_KEY_NODES + catch);
+	lbx_forward_disarm(catch);
+}
+
+/* ---- undoing it ---- */
+
+static bool release(struct lbx_context *context)
+{
+	bool is_done;
+
+	if (!lbx_slots_release(context, &is_done))
+		return false;
+	if (is_done)
+		lbx_found_keep(lbx_forward_has_begun());
+	lbx_breakpoint_delete(LBX_KEY_SCHEDULER);
+	lbx_breakpoint_delete(LBX_KEY_BUILD);
+	lbx_breakpoint_delete(LBX_KEY_COMPUTE);
+	return true;
+}
+
+static bool tidy(struct lbx_context *context, bool *ret)
+{
+	*ret = false;
+	if (!lbx_slots_linger())
+		return true;
+	if (!release(context))
+		return false;
+	*ret = !lbx_slots_linger();
+	return true;
+}
+
+static bool leave(struct lbx_context *context, enum lbx_leaving how)
+{
+	if (!lbx_slots_leave(context, how))
+		return false;
+	if (!lbx_slots_are_armed())
+		lbx_found_keep(lbx_forward_has_begun());
+	return true;
+}
+
+static void forget(void)
+{
+	if (lbx_slots_are_armed())
+		lbx_slots_forget();
+	else if (is_given_up)
+		lbx_bridge_script("set $_lb_nodes = 0");
+	lbx_breakpoint_delete(LBX_KEY_COMPUTE);
+	lbx_breakpoint_enable(LBX_KEY_BUILD, true);
+	lbx_forward_forget();
+	lbx_found_keep(false);
+	lbx_stop_records_forget();
+	is_given_up = false;
+}
+
+/* ---- what the breakpoints say ---- */
+
+/* It makes a scheduler. */
+static bool hear_made(struct lbx_context *context, const char *words)
+{
+	(void)words;
+	return lbx_catch_arm_nodes(context);
+}
+
+/* It builds a graph: it may be going to compute that without a scheduler. */
+static bool hear_builds(struct lbx_context *context, const char *words)
+{
+	(void)context;
+	(void)words;
+	lbx_breakpoint_enable(LBX_KEY_BUILD, false);
+	if (!lbx_slots_are_armed())
+		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
+	return true;
+}
+
+/* It is about to compute a graph, and no scheduler does. */
+static bool hear_computes(struct lbx_context *context, const char *words)
+{
+	enum lbx_nodes_there there;
+	uint64_t end;
+
+	(void)words;
+	/* all that has to be asked before anything is done */
+	if (!lbx_found_find(context, &there) || !lbx_graph_end(context, &end) || !lbx_forward_begin(context))
+		return false;
+	lbx_found_keep(true);
+	if (!lbx_catch_arm_nodes(context))
+		return false;
+	lbx_forward_meet_graph(context, end);
+	return true;
+}
+
+static bool hear_scheduler(struct lbx_context *context, const char *words)
+{
+	if (!lbx_slots_are_armed())
+		return lb_fail("a breakpoint of a catch that is off: delete it");
+	return lbx_slots_meet(context, strtoull(words, NULL, 16));
+}
+
+static bool hear_answers(struct lbx_context *context, const char *words)
+{
+	(void)context;
+	lbx_own_answers_at(strtoull(words, NULL, 16));
+	return true;
+}
+
+static bool hear_asked(struct lbx_context *context, const char *words)
+{
+	struct lbx_node_place place = { .done = 0 };
+	char *at;
+	int number = (int)strtol(words, &at, 10);
+	uint64_t node = strtoull(at, &at, 16);
+
+	*((strtoull(at, NULL, 16) & 0xff) ? &place.next : &place.done) = node;
+	return lbx_catch_hit_node(context, number, &place);
+}
+
+static bool hear_node(struct lbx_context *context, const char *words)
+{
+	struct lbx_node_place place;
+	char *at;
+	int number = (int)strtol(words, &at, 10);
+
+	place.done = strtoull(at, &at, 16);
+	place.next = strtoull(at, &at, 16);
+	return lbx_catch_hit_node(context, number, &place);
+}
+
+/* A key and a word; then what it has to say. */
+static bool hear(struct lbx_context *context, const char *words)
+{
+	static const struct {
+		const char *word;
+		bool (*hear)(struct lbx_context *context, const char *words);
+	} rows[] = { { "made", hear_made },         { "builds", hear_builds },
+		     { "computes", hear_computes }, { "scheduler", hear_scheduler },
+		     { "answers", hear_answers },   { "asked", hear_asked },
+		     { "node", hear_node } };
+	const char *at = words + strcspn(words, " ");
+	size_t n;
+
+	at += *at == ' ';
+	n = strcspn(at, " ");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (strlen(rows[i].word) == n && strncmp(rows[i].word, at, n) == 0)
+			return lbx_catch_refresh() && rows[i].hear(context, at + n);
+	return lb_fail("a breakpoint of ggml's nodes says '%s'", words);
+}
+
+static int caller_level(struct lbx_context *context)
+{
+	return lbx_caller_level(context, lbx_found_callback()->entries[0]);
+}
+
+const struct lbx_nodes_ops lbx_ggml_nodes = {
+	.name = LBX_GGML,
+	.find = find,
+	.why = lbx_found_why,
+	.check = check,
+	.await = await,
+	.arm = arm,
+	.holds_now = lbx_slots_are_armed,
+	.is_armed = is_armed,
+	.is_whole = is_whole,
+	.suspend = suspend,
+	.disarm = disarm,
+	.release = release,
+	.tidy = tidy,
+	.leave = leave,
+	.forget = forget,
+	.hear = hear,
+	.read = lbx_stop_record,
+	.lies_in_order = lbx_stop_lies_in_order,
+	.caller_level = caller_level,
+};

@@ -1,0 +1,306 @@
+/* While a graph is computed its scheduler calls what is in the slot without looking whether anything is: then it must stay
+ * until the graph ends. Where gdb stays, too, the breakpoints at the entries put it back with the next graph; where gdb
+ * is about to leave, the program runs until the call has returned.
+ *
+ * They write by their condition, which is false: gdb does not stop, and forgets no `next` or `finish`. Programs set the
+ * slot anew for each graph, so this is done for each.
+ *
+ * What was written is in gdb's own variables: the schedulers in the array $_lb_s, what was in their slots in $_lb_c and
+ * beside them in $_lb_d, and in $_lb_t those that were left alone. The mark beside the code says which of them it is.
+ * It is put back where both still stand. */
+#include "plugin/ggml/slots.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/bridge/bridge.h"
+#include "plugin/ggml/conditions.h"
+#include "plugin/ggml/found.h"
+#include "plugin/ggml/graph_call.h"
+#include "plugin/ggml/keys.h"
+#include "plugin/ggml/own.h"
+
+static bool is_armed;
+static bool lingers; /* no catch wants them, but a graph is being computed */
+
+bool lbx_slots_are_armed(void)
+{
+	return is_armed;
+}
+
+bool lbx_slots_linger(void)
+{
+	return lingers;
+}
+
+/* ---- what the breakpoints do ---- */
+
+/* The index of the scheduler `s` in gdb's arrays: by its address, or the next one; false where both are taken. */
+static void add_index(struct text *text, const char *s)
+{
+	text_printf(
+	    text,
+	    "($_lb_i = %s / 0x40 %% %#x, $_lb_s[$_lb_i] == 0 || $_lb_s[$_lb_i] == %s || ($_lb_i = ($_lb_i + 1) %% "
+	    "%#x, $_lb_s[$_lb_i] == 0 || $_lb_s[$_lb_i] == %s))",
+	    s, LBX_GGML_MARKS, s, LBX_GGML_MARKS, s);
+}
+
+struct words {
+	char slot[64], data[64], is_ours[256];
+};
+
+static struct words words_of(const char *s)
+{
+	const struct lbx_ggml_callback *c = lbx_found_callback();
+	struct words w;
+
+	snprintf(w.slot, sizeof w.slot, "{unsigned long}(%s + 0x%" PRIx64 ")", s, c->slot);
+	snprintf(w.data, sizeof w.data, "{unsigned long}(%s + 0x%" PRIx64 ")", s, c->data);
+	snprintf(w.is_ours, sizeof w.is_ours, "%s == 0x%" PRIx64 " && %s - 0x%" PRIx64 " < %#x", w.slot, c->code.start,
+		 w.data, lbx_ggml_mark(c->code.start, 0), 2 * LBX_GGML_MARKS);
+	return w;
+}
+
+/* False where the slot has been written, or has been already; true where the program's own callback is the first one to be
+ * kept, or there is no room for the scheduler, and nobody was told. */
+static void add_writing(struct text *text, const char *s)
+{
+	const struct lbx_ggml_callback *c = lbx_found_callback();
+	const struct words w = words_of(s);
+
+	text_printf(text, "($_lb_uses = 1, %s) ? 0 : ", w.is_ours);
+	add_index(text, s);
+	text_printf(text,
+		    " ? ($_lb_s[$_lb_i] = %s, $_lb_c[$_lb_i] = %s, $_lb_d[$_lb_i] = %s, %s = 0x%" PRIx64
+		    ", %s = 0x%" PRIx64 " + 0x2 * (unsigned long)$_lb_i, $_lb_c[$_lb_i] != 0 && $_lb_own == 0)"
+		    " : $_lb_t[%s / 0x40 %% %#x] != %s",
+		    s, w.slot, w.data, w.slot, c->code.start, w.data, lbx_ggml_mark(c->code.start, 0), s,
+		    LBX_GGML_MARKS, s);
+}
+
+/* False, with the slot as it was. */
+static void add_putting_back(struct text *text, const char *s)
+{
+	const struct words w = words_of(s);
+
+	text_printf(text,
+		    "(%s) ? ($_lb_i = (%s - 0x%" PRIx64 ") / 0x2, %s = $_lb_d[$_lb_i], %s = $_lb_c[$_lb_i], 0) : 0",
+		    w.is_ours, w.data, lbx_ggml_mark(lbx_found_callback()->code.start, 0), w.data, w.slot);
+}
+
+static void delete_entries(void)
+{
+	for (int i = 0; i < LBX_GGML_ENTRIES; i++)
+		lbx_breakpoint_delete(LBX_KEY_ENTRY + i);
+	lingers = false;
+}
+
+static void add_entries(void (*add)(struct text *text, const char *scheduler))
+{
+	const struct lbx_ggml_callback *c = lbx_found_callback();
+	const char *scheduler = lbx_call_words(c->machine)->first;
+	struct text condition = { 0 };
+
+	add(&condition, scheduler);
+	for (int i = 0; i < c->n_entries; i++)
+		lbx_breakpoint_add_code(LBX_KEY_ENTRY + i, LBX_GGML, c->entries[i], "scheduler", scheduler, NULL,
+					condition.bytes);
+	text_free(&condition);
+}
+
+/* Of words, which gdb has once there is a process. */
+static void make_arrays(void)
+{
+	static const char names[] = "scdt";
+	struct text zeros = { 0 };
+
+	for (int i = 0; i < LBX_GGML_MARKS; i++)
+		text_printf(&zeros, "%s(unsigned long) 0", i ? ", " : "");
+	for (int i = 0; names[i]; i++)
+		lbx_bridge_script("with language c -- set $_lb_%c = {%s}", names[i], zeros.bytes);
+	text_free(&zeros);
+}
+
+void lbx_slots_arm(void)
+{
+	if (is_armed && lingers) {
+		delete_entries();
+		add_entries(add_writing);
+	}
+	if (is_armed)
+		return;
+	is_armed = true;
+	make_arrays();
+	lbx_bridge_script("set $_lb_nodes = 1, $_lb_uses = 0, $_lb_own = 0");
+	add_entries(add_writing);
+}
+
+bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler)
+{
+	const struct lbx_ggml_callback *c = lbx_found_callback();
+	uint64_t callback = 0;
+
+	lbx_target_try_read(context->target, scheduler + c->slot, &callback, sizeof callback);
+	if (callback == c->code.start) {
+		lbx_own_arm();
+	} else {
+		lbx_wrap(context->out, 0, 2);
+		lbx_printf(context->out,
+			   "The nodes of ggml's scheduler at 0x%" PRIx64 " are not caught: there are too many.\n",
+			   scheduler);
+		lbx_bridge_script("with language c -- set $_lb_t[%#x] = 0x%" PRIx64,
+				  (unsigned)(scheduler / 0x40 % LBX_GGML_MARKS), scheduler);
+	}
+	lbx_bridge_script("set $_lb_go = 1");
+	return true;
+}
+
+/* ---- undoing it ---- */
+
+/* What a scheduler had. */
+struct kept {
+	uint64_t scheduler, callback, data;
+};
+
+/* Of all of them; false while the answer is awaited. Where gdb has none, they are 0. */
+static bool ask_kept(struct kept ret[LBX_GGML_MARKS])
+{
+	struct text question = { 0 };
+	const char *answer = "";
+	char *at;
+
+	memset(ret, 0, LBX_GGML_MARKS * sizeof *ret);
+	text_printf(&question, "with language c -- printf \"");
+	for (int i = 0; i < 3 * LBX_GGML_MARKS; i++)
+		text_printf(&question, "%%#lx ");
+	text_printf(&question, "\\n\"");
+	for (unsigned i = 0; i < LBX_GGML_MARKS; i++)
+		text_printf(&question, ", $_lb_s[%#x], $_lb_c[%#x], $_lb_d[%#x]", i, i, i);
+	bool known = !question.failed && lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "%s", question.bytes);
+	text_free(&question);
+	if (!known)
+		return !lbx_bridge_waits();
+	for (int i = 0; i < LBX_GGML_MARKS; i++) {
+		ret[i].scheduler = strtoull(answer, &at, 16);
+		ret[i].callback = strtoull(at, &at, 16);
+		ret[i].data = strtoull(at, &at, 16);
+		answer = at;
+	}
+	return true;
+}
+
+static bool write(struct lbx_target *target, uint64_t at, uint64_t value)
+{
+	return lbx_target_write(target, at, &value, sizeof value);
+}
+
+/* A scheduler that is gone has no such words, or they mean nothing. */
+static bool put_back(struct lbx_target *target, const struct kept *kept, unsigned i)
+{
+	const struct lbx_ggml_callback *c = lbx_found_callback();
+	uint64_t now, beside;
+
+	if (!kept->scheduler || !lbx_target_try_read(target, kept->scheduler + c->slot, &now, sizeof now) ||
+	    !lbx_target_try_read(target, kept->scheduler + c->data, &beside, sizeof beside) || now != c->code.start ||
+	    beside != lbx_ggml_mark(c->code.start, i))
+		return true;
+	return write(target, kept->scheduler + c->slot, kept->callback) &&
+	       write(target, kept->scheduler + c->data, kept->data);
+}
+
+/* A callback of the program's own may always be put back: a slot that has one stays full. *ret_rest: there are others. */
+static bool put_all_back(struct lbx_context *context, bool only_own, bool *ret_rest)
+{
+	struct kept kept[LBX_GGML_MARKS];
+	bool ok = true;
+
+	*ret_rest = false;
+	if (!ask_kept(kept))
+		return false;
+	for (unsigned i = 0; i < LBX_GGML_MARKS && ok; i++) {
+		if (only_own && !kept[i].callback)
+			*ret_rest |= kept[i].scheduler != 0;
+		else
+			ok = put_back(context->target, &kept[i], i);
+	}
+	return ok;
+}
+
+static void forget(void)
+{
+	delete_entries();
+	lbx_own_disarm();
+	lbx_bridge_script("set $_lb_nodes = 0");
+	is_armed = false;
+}
+
+/* Puts back what can be now. *ret: a graph is being computed; *ret_end: where that call returns to, 0 if not known.
+ * Nothing is done then. */
+static bool put_back_now(struct lbx_context *context, bool *ret, uint64_t *ret_end)
+{
+	bool rest;
+
+	*ret = false;
+	*ret_end = 0;
+	if (!is_armed)
+		return true;
+	if (context->target && !lbx_graph_call(context, lbx_found_callback(), ret, ret_end))
+		return false;
+	return !context->target || *ret || put_all_back(context, false, &rest);
+}
+
+bool lbx_slots_release(struct lbx_context *context, bool *ret)
+{
+	bool within, rest;
+	uint64_t end;
+
+	if (!put_back_now(context, &within, &end))
+		return false;
+	/* the user has deleted what calls the program's own callback */
+	if (within && lbx_own_is_gone() && !put_all_back(context, true, &rest))
+		return false;
+	if (within && !lingers) {
+		delete_entries();
+		lingers = true;
+		add_entries(add_putting_back);
+	}
+	if (is_armed && !within)
+		forget();
+	*ret = !is_armed;
+	return true;
+}
+
+bool lbx_slots_leave(struct lbx_context *context, enum lbx_leaving how)
+{
+	bool within, rest = false;
+	uint64_t end;
+
+	if (!put_back_now(context, &within, &end))
+		return false;
+	if (within && how == LBX_LEAVES && end) {
+		delete_entries();
+		lbx_bridge_script("with language c -- _lb_quiet tbreak *0x%" PRIx64 "\ncommands\nsilent\nend\n"
+				  "set $_lb_graph = 1",
+				  end);
+		return true;
+	}
+	if (within && how != LBX_KILLS && !put_all_back(context, true, &rest))
+		return false;
+	if (rest) {
+		lbx_wrap(context->out, 0, 2);
+		lbx_printf(context->out,
+			   "ggml's scheduler keeps the callback, which lets each node pass: a graph is still "
+			   "being computed.\n");
+	}
+	if (is_armed)
+		forget();
+	return true;
+}
+
+void lbx_slots_forget(void)
+{
+	if (is_armed)
+		forget();
+}

@@ -1,0 +1,14 @@
+/* A breakpoint of a catch was hit: says what happened to whom, and selects a frame. The same for all kinds. */
+#ifndef LBX_PLUGIN_CATCH_STOP_H
+#define LBX_PLUGIN_CATCH_STOP_H
+
+#include "plugin/stops/nodes.h"
+
+/* What the breakpoint has sent: `CATCH ARGUMENT…` of the probe, `fault ADDRESS`, or what begins with the name of those who
+ * provide nodes (nodes.h). */
+bool lbx_catch_hit(struct lbx_context *context, const char *words);
+/* One of a catch's, between nodes. It goes on only if no catch wants to stop there, since that ends the other ones'
+ * commands. */
+bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lbx_node_place *place);
+
+#endif
