@@ -1,9 +1,5 @@
 /* Each object that holds others becomes a node when it is first met, and is gone through once, in the order in which they
- * were met; what is wanted becomes a node each time. So a node's way back to a variable is a shortest one, and ends.
- *
- * A module of a neural network that is a part of another would be found by whatever variable is nearest, as `self` in the
- * function that runs. Its parameters' names are those that the whole has for them. So instances whose members are elided are
- * gone through a second time, by these members alone, from those that are no other's member; these paths come first. */
+ * were met; what is wanted becomes a node each time. So a node's way back to a variable is a shortest one, and ends. */
 #include "python/met.h"
 
 #include <string.h>
@@ -12,13 +8,13 @@
 #include "base/vector.h"
 #include "python/dict.h"
 #include "python/frames.h"
+#include "python/members.h"
 
 enum {
 	MAX_NODES = 1 << 18,
 	MAX_LOOKED = 1 << 21,
-	MAX_DEPTH = 24,
+	FIRST_PARTS = 1024, /* of one object */
 	MAX_PATHS = 32, /* to one object */
-	NAME = 64,
 	NO_NODE = UINT32_MAX
 };
 
@@ -40,7 +36,7 @@ static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx
 		w->is_full = true;
 		return true;
 	}
-	if (depth > MAX_DEPTH) {
+	if (depth > LBX_PY_DEPTH) {
 		w->is_cut = true;
 		return true;
 	}
@@ -75,20 +71,7 @@ static bool meet_all(struct lbx_py_walk *w, const struct lbx_py_dict *dict, uint
 	return true;
 }
 
-static bool is_elided(const struct lbx_py_walk *w, uint64_t name)
-{
-	char text[NAME];
-
-	if (!lbx_py_text(w->py, name, text, sizeof text))
-		return false;
-	for (const char *const *elided = w->rules->elided; *elided; elided++)
-		if (strcmp(*elided, text) == 0)
-			return true;
-	return false;
-}
-
-/* `only`: nothing but elided members. */
-static bool meet_attributes(struct lbx_py_walk *w, uint32_t from, bool only)
+static bool meet_attributes(struct lbx_py_walk *w, uint32_t from)
 {
 	struct lbx_py_dict dict, members;
 	uint64_t object = w->nodes[from].object, key, value;
@@ -97,53 +80,96 @@ static bool meet_attributes(struct lbx_py_walk *w, uint32_t from, bool only)
 	if (!lbx_py_attributes_open(w->py, object, &dict))
 		return true;
 	while (!w->is_full && lbx_py_dict_next(w->py, &dict, &i, &key, &value)) {
-		if (is_elided(w, key) && lbx_py_dict_open(w->py, value, &members)) {
+		if (lbx_py_is_elided(w, key) && lbx_py_dict_open(w->py, value, &members)) {
 			lbx_py_place_of(w, object)->is_owner = true;
 			if (!meet_all(w, &members, from, LBX_PY_MEMBER))
 				return false;
-		} else if (!only && !meet(w, value, from, LBX_PY_ATTRIBUTE, key)) {
+		} else if (!meet(w, value, from, LBX_PY_ATTRIBUTE, key)) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool meet_items(struct lbx_py_walk *w, uint32_t from)
+/* ---- what a dict, list or tuple holds: from *i on, `most` of it; *ret_more: there is more, behind *i ---- */
+
+static bool meet_entries(struct lbx_py_walk *w, uint32_t from, int64_t *i, int64_t most, bool *ret_more)
+{
+	enum lbx_py_step step = w->nodes[from].step == LBX_PY_OF_MODULE ? LBX_PY_ATTRIBUTE : LBX_PY_KEY;
+	struct lbx_py_dict dict;
+	uint64_t key, value;
+
+	if (!lbx_py_dict_open(w->py, w->nodes[from].object, &dict))
+		return true;
+	for (int64_t end = *i < INT64_MAX - most ? *i + most : INT64_MAX; *i < end && !w->is_full;) {
+		if (!lbx_py_dict_next(w->py, &dict, i, &key, &value))
+			return true;
+		if (!meet(w, value, from, step, key))
+			return false;
+	}
+	*ret_more = *i < dict.n;
+	return true;
+}
+
+static bool meet_items(struct lbx_py_walk *w, uint32_t from, int64_t *i, int64_t most, bool *ret_more)
 {
 	uint64_t at, item;
 	int64_t n;
 
 	if (!lbx_py_items(w->py, w->nodes[from].object, &at, &n))
 		return true;
-	for (int64_t i = 0; i < n && !w->is_full; i++) {
-		if (!lbx_py_read(w->py, at + (uint64_t)i * sizeof item, &item, sizeof item))
-			break;
-		if (!meet(w, item, from, LBX_PY_INDEX, (uint64_t)i))
+	for (int64_t end = n - *i > most ? *i + most : n; *i < end && !w->is_full; ++*i) {
+		if (!lbx_py_read(w->py, at + (uint64_t)*i * sizeof item, &item, sizeof item))
+			return true;
+		if (!meet(w, item, from, LBX_PY_INDEX, (uint64_t)*i))
 			return false;
 	}
+	*ret_more = *i < n;
+	return true;
+}
+
+static bool meet_parts(struct lbx_py_walk *w, uint32_t from, int64_t i, int64_t most)
+{
+	bool more = false, is_dict = lbx_py_type_of(w->py, w->nodes[from].object)->kind == LBX_PY_DICT;
+
+	if (!(is_dict ? meet_entries : meet_items)(w, from, &i, most, &more))
+		return false;
+	if (!more || w->is_full)
+		return true;
+	if (!lb_reserve(w->rests, w->rests_room, w->n_rests + 1))
+		return lb_fail("out of memory for %zu objects of Python", w->n);
+	w->rests[w->n_rests++] = (struct lbx_py_rest){ .node = from, .at = i };
 	return true;
 }
 
 static bool go_through(struct lbx_py_walk *w, uint32_t at)
 {
-	const struct lbx_py_node node = w->nodes[at];
-	const struct lbx_py_type *type = lbx_py_type_of(w->py, node.object);
-	struct lbx_py_dict dict;
-
-	if (!type || node.is_wanted)
+	if (!lbx_py_type_of(w->py, w->nodes[at].object) || w->nodes[at].is_wanted)
 		return true;
-	if (type->kind == LBX_PY_DICT && lbx_py_dict_open(w->py, node.object, &dict) &&
-	    !meet_all(w, &dict, at, node.step == LBX_PY_OF_MODULE ? LBX_PY_ATTRIBUTE : LBX_PY_KEY))
-		return false;
-	return meet_items(w, at) && meet_attributes(w, at, false);
+	return meet_parts(w, at, 0, FIRST_PARTS) && meet_attributes(w, at);
 }
 
+/* All nodes from *done on, and what they lead to. What is large waits until the others have been gone through, so that a
+ * table of a million rows does not hide a model. */
 static bool go_on(struct lbx_py_walk *w, size_t *done)
 {
-	for (; *done < w->n && !w->is_full; ++*done)
-		if (!go_through(w, (uint32_t)*done))
-			return false;
-	return true;
+	int64_t most = FIRST_PARTS;
+
+	w->n_rests = 0;
+	for (;;) {
+		for (; *done < w->n && !w->is_full; ++*done)
+			if (!go_through(w, (uint32_t)*done))
+				return false;
+		if (w->n_rests == 0 || w->is_full)
+			return true;
+		size_t n = w->n_rests;
+		most *= 4;
+		for (size_t i = 0; i < n && !w->is_full; i++)
+			if (!meet_parts(w, w->rests[i].node, w->rests[i].at, most))
+				return false;
+		memmove(w->rests, w->rests + n, (w->n_rests - n) * sizeof *w->rests);
+		w->n_rests -= n;
+	}
 }
 
 /* ---- where it begins ---- */
@@ -206,78 +232,6 @@ static bool meet_modules(struct lbx_py_walk *w, uint64_t interpreter, uint64_t g
 	return true;
 }
 
-/* ---- members of members ---- */
-
-/* A member of an instance that is gone through the second time. */
-static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, uint64_t key)
-{
-	struct lbx_py_place *place = object ? lbx_py_place_of(w, object) : NULL;
-	struct lbx_py_node node = w->nodes[from];
-
-	if (++w->looked > w->most_looked) {
-		w->is_full = true;
-		return true;
-	}
-	if (!place || node.depth >= MAX_DEPTH || !place->object || place->is_done || place->first == NO_NODE)
-		return true;
-	bool is_wanted = w->nodes[place->first].is_wanted;
-	if (!is_wanted && !place->is_owner)
-		return true;
-	place->is_done = true;
-	uint32_t before = place->first;
-	node = (struct lbx_py_node){ .object = object,
-				     .key = key,
-				     .from = from,
-				     .next = NO_NODE,
-				     .step = LBX_PY_MEMBER,
-				     .depth = (uint8_t)(node.depth + 1),
-				     .is_wanted = is_wanted };
-	size_t n = w->n;
-	if (!lbx_py_add_node(w, place, &node))
-		return false;
-	if (is_wanted && w->n > n) { /* to the front */
-		w->nodes[n].next = before;
-		w->nodes[place->last].next = NO_NODE;
-		place->first = (uint32_t)n;
-	}
-	return true;
-}
-
-static bool go_through_members(struct lbx_py_walk *w, uint32_t at)
-{
-	struct lbx_py_dict dict, members;
-	uint64_t name, value, key, member;
-	int64_t i = 0;
-
-	if (w->nodes[at].is_wanted || !lbx_py_attributes_open(w->py, w->nodes[at].object, &dict))
-		return true;
-	while (!w->is_full && lbx_py_dict_next(w->py, &dict, &i, &name, &value)) {
-		if (!is_elided(w, name) || !lbx_py_dict_open(w->py, value, &members))
-			continue;
-		for (int64_t k = 0; !w->is_full && lbx_py_dict_next(w->py, &members, &k, &key, &member);)
-			if (!meet_member(w, member, at, key))
-				return false;
-	}
-	return true;
-}
-
-static bool go_through_owners(struct lbx_py_walk *w)
-{
-	size_t n = w->n, done = n;
-
-	for (size_t i = 0; i < n && !w->is_full; i++) {
-		const struct lbx_py_place *place = lbx_py_place_of(w, w->nodes[i].object);
-		if (!place->is_owner || place->is_member || place->first != i)
-			continue;
-		if (!go_through_members(w, (uint32_t)i))
-			return false;
-		for (; done < w->n && !w->is_full; done++)
-			if (!go_through_members(w, (uint32_t)done))
-				return false;
-	}
-	return true;
-}
-
 /* ---- all of it ---- */
 
 static void allow(struct lbx_py_walk *w, size_t nodes, uint64_t looked)
@@ -304,7 +258,7 @@ static bool walk(struct lbx_py_walk *w)
 	if (!meet_modules(w, interpreter, globals) || !go_on(w, &done))
 		return false;
 	allow(w, MAX_NODES / 2, MAX_LOOKED / 2);
-	bool ok = go_through_owners(w);
+	bool ok = lbx_py_walk_members(w);
 	w->is_cut |= w->is_full;
 	return ok;
 }
@@ -322,6 +276,7 @@ void lbx_py_walk_end(struct lbx_py_walk *walk)
 {
 	free(walk->nodes);
 	free(walk->places);
+	free(walk->rests);
 	*walk = (struct lbx_py_walk){ .n = 0 };
 }
 

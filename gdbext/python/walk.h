@@ -5,7 +5,7 @@
 
 #include "python/python.h"
 
-enum { LBX_PY_ELIDED = 4 };
+enum { LBX_PY_ELIDED = 4, LBX_PY_DEPTH = 24 /* of steps */ };
 
 /* What is looked for, and how it is told. */
 struct lbx_py_rules {
@@ -43,6 +43,11 @@ struct lbx_py_walk {
 	size_t n, room;
 	struct lbx_py_place *places; /* by object */
 	size_t n_places, places_room;
+	struct lbx_py_rest {
+		uint32_t node;
+		int64_t at;
+	} *rests; /* what large objects hold from there on: it is gone through last */
+	size_t n_rests, rests_room;
 	uint64_t function; /* whose variables are being looked at */
 	uint64_t looked; /* how many references were looked at */
 	size_t most_nodes; /* of the part that is under way: it is full, */

@@ -122,7 +122,8 @@ static void find_pythons(void)
 	globfree(&found);
 }
 
-static void start(const char *python)
+/* It says `ready`. */
+static void start(const char *python, const char *script)
 {
 	int in[2], out[2];
 	char line[16] = "";
@@ -132,7 +133,7 @@ static void start(const char *python)
 	if (process.pid == 0) {
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		execl(python, python, "-c", program, (char *)NULL);
+		execl(python, python, "-c", script, (char *)NULL);
 		_exit(1);
 	}
 	close(in[0]);
@@ -330,7 +331,7 @@ static void each_python(void **state)
 		skip();
 	}
 	for (int i = 0; i < n_pythons; i++) {
-		start(pythons[i]);
+		start(pythons[i], program);
 		struct lbx_python *py = open_python(process.target);
 		if (!py)
 			fail_msg("%s: %s", pythons[i], lb_error_message());
@@ -343,6 +344,37 @@ static void each_python(void **state)
 		lbx_python_close(py);
 		stop();
 	}
+}
+
+/* More than are gone through, and yet what stands beside them is found. */
+static void the_large_does_not_hide_the_small(void **state)
+{
+	static const char large[] = "import sys\n"
+				    "rows = [[i, [i]] for i in range(400000)]\n"
+				    "small = {'a': {'b': [('deep',)]}}\n"
+				    "print('ready', flush=True)\n"
+				    "sys.stdin.read()\n";
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_walk walk;
+	char path[LBX_PY_PATH];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	start(pythons[0], large);
+	struct lbx_python *py = open_python(process.target);
+	assert_non_null(py);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "small['a']['b'][0][0]", found), 1);
+	struct wanted wanted = { found[0].object };
+	const struct lbx_py_rules rules = { .is_wanted = is_that, .context = &wanted };
+	assert_true(lbx_py_walk_start(py, &rules, &walk));
+	assert_true(walk.is_cut);
+	uint32_t node = lbx_py_walk_find(&walk, wanted.object);
+	assert_true(node != UINT32_MAX && lbx_py_path(&walk, node, path));
+	assert_string_equal(path, "small['a']['b'][0][0]");
+	lbx_py_walk_end(&walk);
+	lbx_python_close(py);
+	stop();
 }
 
 /* ---- memory that lies ---- */
@@ -408,7 +440,7 @@ static void lies_are_survived(void **state)
 	if (n_pythons == 0)
 		skip();
 	for (int i = 0; i < n_pythons; i++) {
-		start(pythons[i]);
+		start(pythons[i], program);
 		for (int run = 0; run < RUNS; run++) {
 			struct lbx_python *py = open_python(process.target);
 			liar.seed = lb_mix((uint64_t)run + 1);
@@ -434,7 +466,9 @@ static void lies_are_survived(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(each_python), cmocka_unit_test(lies_are_survived) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(each_python),
+					    cmocka_unit_test(the_large_does_not_hide_the_small),
+					    cmocka_unit_test(lies_are_survived) };
 
 	find_pythons();
 	return cmocka_run_group_tests(tests, NULL, NULL);
