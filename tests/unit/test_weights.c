@@ -247,6 +247,13 @@ static void nothing_has_a_name(void **state)
 		holds(weights("%s", save("alone.safetensors", "a", normal(4, 4, 1), NULL)),
 		      "no ready tensor has a name");
 		lb_clear_error();
+		lb_tensor *a = parameter("a", normal(4, 4, 1));
+		holds(weights("%s --names b*", save("alone.safetensors", "a", a, NULL)),
+		      "no ready tensor's name matches b*");
+		lb_clear_error();
+		const char *text = weights("%s", save("alone.safetensors", "x", normal(4, 4, 1), NULL));
+		holds(text, "0 of 1 parameter are in ");
+		holds(text, "--saved-prefix");
 	}
 }
 

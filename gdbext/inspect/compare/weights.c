@@ -304,6 +304,10 @@ static void tell_heading(const struct weights *w)
 	lbx_printf(out, "\n");
 	if (w->counts[LBX_ROUNDED])
 		lbx_printf(out, "  rounded: equal but for the rounding of a dtype\n");
+	if (w->n == 0)
+		lbx_printf(
+		    out,
+		    "  no name is in both: --prefix and --saved-prefix take what names begin with in one of them\n");
 	if (w->pairing.ours[0] || w->pairing.theirs[0])
 		lbx_printf(out, "  names in the program begin with '%s', in the checkpoint with '%s'\n",
 			   w->pairing.ours, w->pairing.theirs);
@@ -343,11 +347,13 @@ static void tell(const struct weights *w)
 
 static bool take(struct weights *w, const struct lbx_args *args)
 {
-	if (!lbx_parameters_find(w->context, lbx_args_option(args, "names"), LBX_TIED_EACH, &w->parameters))
+	const char *names = lbx_args_option(args, "names");
+
+	if (!lbx_parameters_find(w->context, names, LBX_TIED_EACH, &w->parameters))
 		return false;
 	if (w->parameters.n == 0)
-		return lb_fail("no ready tensor has a name%s",
-			       lbx_args_option(args, "names") ? " that matches" : ": there is nothing to compare");
+		return names ? lb_fail("no ready tensor's name matches %s", names)
+			     : lb_fail("no ready tensor has a name: there is nothing to compare");
 	if (!lbx_checkpoint_open(w->context, args->v, args->n, &w->checkpoint) ||
 	    !lbx_pair(&w->parameters, &w->checkpoint, lbx_args_option(args, "prefix"),
 		      lbx_args_option(args, "saved-prefix"), &w->pairing))
