@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/half.h"
+
 static float float8(unsigned bits, int exponent_bits, bool is_fn, bool is_uz)
 {
 	int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1 + is_uz;
@@ -36,7 +38,22 @@ static void decode_float8(const struct lbx_encoding *e, const void *blocks, int6
 					   : ldexpf(1, bytes[i] - 127);
 }
 
-enum kind { PLAIN, FLOAT8, QINT, OPAQUE };
+/* Two floats each: a number of 64 bits is rounded. */
+static void decode_complex(const struct lbx_encoding *e, const void *blocks, int64_t n, float *to)
+{
+	const uint8_t *bytes = blocks;
+	double part;
+
+	for (int64_t i = 0; i < 2 * n; i++)
+		if (e->bytes == 4) {
+			to[i] = lb_f16_at(bytes + 2 * i);
+		} else {
+			memcpy(&part, bytes + i * (int64_t)sizeof part, sizeof part);
+			to[i] = (float)part;
+		}
+}
+
+enum kind { PLAIN, FLOAT8, COMPLEX, QINT, OPAQUE };
 
 struct row {
 	const char *name;
@@ -69,7 +86,11 @@ void lbx_torch_dtype(unsigned number, struct lbx_torch_dtype *ret)
 		ret->encoding = lbx_encoding_of_dtype((enum lb_dtype)row->argument);
 	else if (row->kind == FLOAT8)
 		ret->encoding.decode = decode_float8;
-	else if (row->kind == QINT)
+	else if (row->kind == COMPLEX) {
+		ret->encoding.decode = decode_complex;
+		ret->encoding.dtype = LB_C64;
+		ret->encoding.bytes = 2 * row->argument;
+	} else if (row->kind == QINT)
 		ret->encoding.bytes = (int)lbx_dtype_bytes(ret->encoding.stored = (enum lb_dtype)row->argument);
 	else
 		ret->encoding.bytes = row->argument;

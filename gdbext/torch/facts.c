@@ -5,6 +5,7 @@
 
 #include "torch/decode.h"
 #include "torch/history.h"
+#include "torch/parts.h"
 
 enum { TEXT = 256 };
 
@@ -22,6 +23,7 @@ void lbx_torch_tell_record(struct lbx_torch_set *s, const struct lbx_torch_recor
 		snprintf(text, sizeof text, "%" PRIu32, version);
 		fn(context, "version", text);
 	}
+	lbx_torch_parts_tell(s, r, fn, context);
 	lbx_torch_history_tell(s, r, fn, context);
 }
 

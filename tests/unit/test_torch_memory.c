@@ -154,6 +154,35 @@ static void no_word_leads_astray(void **state)
 		}
 }
 
+static void is_complex(unsigned dtype, const void *bytes, size_t n)
+{
+	uint64_t data = image.data, at = torch_image_tensor(&image, &image.tensor, dtype, 1, (const int64_t[]){ 2 },
+							    torch_image_storage(&image, n));
+	float values[4];
+	struct lbx_tensor t;
+	struct lbx_array a;
+
+	regions_copy(&image.regions, data, bytes, n);
+	assert_true(look());
+	assert_true(lbx_tensors_by_address(set, at, &t));
+	assert_int_equal(t.dtype, LB_C64);
+	if (!lbx_array_of_tensor(&image.target, &t, &a) || !lbx_array_copy(&a, 0, 2, values))
+		fail_msg("%s", lb_error_message());
+	for (int i = 0; i < 4; i++)
+		assert_float_equal(values[i], ((const float[]){ 1, -2, 0.5f, 4 })[i], 0);
+}
+
+/* 1 - 2i and 1/2 + 4i, as halves and as doubles. */
+static void complex_ones_are_rounded(void **state)
+{
+	static const uint16_t halves[] = { 0x3c00, 0xc000, 0x3800, 0x4400 };
+	static const double doubles[] = { 1 + 1e-12, -2, 0.5, 4 };
+
+	(void)state;
+	is_complex(TORCH_C32, halves, sizeof halves);
+	is_complex(TORCH_C128, doubles, sizeof doubles);
+}
+
 static struct lbx_tensor input(const struct lbx_tensor *t, uint32_t i)
 {
 	struct lbx_tensor ret;
@@ -201,6 +230,17 @@ static const char *facts_of(uint64_t id)
 	text[0] = '\0';
 	lbx_tensors_facts(set, &t, keep_fact, text);
 	return text;
+}
+
+static void parts_of_a_sparse_one_are_told(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(facts_of(8), "indices: #11\nvalues: #10\n"));
+	/* as many values as indices there must be */
+	uint64_t values = tensor(10).address;
+	regions_put(&image.regions, values + image.layout.rank + LBX_TORCH_SIZES, 1, 8);
+	regions_put(&image.regions, values + image.layout.rank + LBX_TORCH_NUMEL, 1, 8);
+	assert_null(strstr(facts_of(8), "indices"));
 }
 
 static void what_autograd_knows_is_told(void **state)
@@ -274,6 +314,8 @@ int main(void)
 		CASE(no_word_leads_astray),
 		CASE(a_search_can_be_stopped),
 		CASE(a_tensor_goes),
+		CASE(complex_ones_are_rounded),
+		CASE(parts_of_a_sparse_one_are_told),
 		CASE(autograds_graph_is_followed),
 		CASE(what_autograd_knows_is_told),
 		CASE(what_is_not_certain_is_not_told),

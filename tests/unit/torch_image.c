@@ -239,7 +239,7 @@ static uint64_t add_quantizer(struct torch_image *image, unsigned dtype, uint64_
 	return at;
 }
 
-static void add_quantized(struct torch_image *image)
+static void add_quantized(struct torch_image *image, uint64_t sparse)
 {
 	static const int64_t matrix[] = { 2, 3 }, rows[] = { 2 };
 	static const double scales[] = { 0.5, 0.25 };
@@ -253,6 +253,8 @@ static void add_quantized(struct torch_image *image)
 	many = image->data;
 	uint64_t z = torch_image_tensor(image, &image->tensor, TORCH_I64, 1, rows, torch_image_storage(image, 16));
 	regions_copy(&image->regions, many, zeros, sizeof zeros);
+	torch_image_set(image, sparse, LBX_TORCH_TENSOR_END + 2 * WORD, z, WORD);
+	torch_image_set(image, sparse, LBX_TORCH_TENSOR_END + 3 * WORD, s, WORD);
 	at = torch_image_tensor(image, &image->quantized, TORCH_QINT8, 2, matrix, torch_image_storage(image, 6));
 	torch_image_set(image, at, LBX_TORCH_TENSOR_END, add_quantizer(image, TORCH_QINT8, s, z), WORD);
 }
@@ -279,8 +281,7 @@ void torch_image_populate(struct torch_image *image)
 	set_device(image, torch_image_tensor(image, &image->tensor, TORCH_BF16, 1, few, there), there, 0x0201);
 	uint64_t meta = torch_image_storage(image, 20);
 	set_device(image, torch_image_tensor(image, &image->tensor, TORCH_F32, 1, few, meta), meta, 0xff0e);
-	torch_image_tensor(image, &image->sparse, TORCH_F32, 1, few, 0);
-	add_quantized(image);
+	add_quantized(image, torch_image_tensor(image, &image->sparse, TORCH_F32, 1, few, 0));
 	uint64_t freed = torch_image_tensor(image, &image->tensor, TORCH_F32, 1, few, all);
 	put(image, freed + LBX_TORCH_COUNTS, 0);
 	torch_image_object(image, &image->undefined, image->layout.rank + LBX_TORCH_TENSOR_END);

@@ -24,6 +24,8 @@ enum {
 	TORCH_I64 = 4,
 	TORCH_F32 = 6,
 	TORCH_F64 = 7,
+	TORCH_C32 = 8,
+	TORCH_C128 = 10,
 	TORCH_QINT8 = 12,
 	TORCH_QUINT8 = 13,
 	TORCH_BF16 = 15
@@ -69,7 +71,7 @@ uint64_t torch_image_tensor(struct torch_image *image, const struct torch_class 
 			    const int64_t *sizes, uint64_t storage);
 /* Fields of a tensor, wherever its layout has them: counted from `rank` on. */
 void torch_image_set(struct torch_image *image, uint64_t tensor, int field, uint64_t value, size_t width);
-/* A matrix and views of it, many axes, an empty one, meta, a device, quantised by one scale and by several, sparse,
+/* A matrix and views of it, many axes, an empty one, meta, a device, quantised by one scale and by several, sparse by others,
  * one that was freed: 12 that live. */
 void torch_image_populate(struct torch_image *image);
 /* And autograd's graph: a leaf w that has a gradient, and y, computed as w * … + w: two more, and a result that nobody

@@ -22,6 +22,7 @@ kept = [torch.arange(24.0).reshape(2, 3, 4)[:, 1:, ::2], torch.arange(12.0).resh
 kept += [torch.arange(720).reshape(1, 2, 3, 4, 5, 6), torch.tensor(3.5), torch.empty(0, 3)]
 kept += [torch.arange(6).to(dtype) for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.bool)]
 kept += [torch.arange(6).to(dtype) / 4 for dtype in (torch.float16, torch.bfloat16, torch.float64)]
+kept += [torch.tensor([1 + 2j, 3 - 4j], dtype=torch.complex128), torch.tensor([1 + 2j, 3 - 4j]).to(torch.complex32)]
 kept += [torch.tensor([1 + 2j, 3 - 4j]), torch.ones(3).expand(4, 3)]
 for name in ("float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz"):
     if hasattr(torch, name):
@@ -35,7 +36,6 @@ quantised = [
 opaque = [
     torch.empty(3, 4, device="meta"),
     torch.eye(3).to_sparse(),
-    torch.tensor([1 + 2j], dtype=torch.complex128),
     torch.tensor([1 + 2j, 3 - 4j]).conj(),
     torch.tensor([1 + 2j, 3 - 4j]).conj().imag,
 ]
