@@ -24,7 +24,8 @@
  *      its initialisation serves the request. The library has opened itself with
  *      RTLD_NODELETE, so that its state survives.
  *   3. The response is a gdb script, sourced at the end. Output is `printf` lines: it takes
- *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
+ *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI. (How far long work is
+ *      would come too late so: inspect/progress_line.h writes it to the terminal.)
  *
  * All these files are memory (memfd) on descriptors that a script can spell, far above those
  * in use, closed on exec. Before asking, the script writes a response that says "no answer",

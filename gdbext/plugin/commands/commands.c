@@ -195,6 +195,7 @@ void lbx_commands_run(const char *line)
 	lbx_symbol_file_take_changed();
 	bool ok = run(&context, &job);
 	lbx_context_close(&context);
+	lbx_gdb_out_erase();
 	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
 		lbx_abandon(&out, NULL);
 		lb_clear_error();

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/progress_line.h"
 #include "inspect/tensor/describe.h"
 #include "lazybones.h"
 #include "plugin/bridge/bridge.h"
@@ -29,13 +30,18 @@ static void write_echo(struct lbx_out *out, const char *text, size_t n)
 	lbx_bridge_echo(text, n);
 }
 
-/* gdb's TUI goes by the locale; gdb alone hands bytes to the terminal, which may know more than the locale. */
-static bool shows_ascii_only(void)
+static bool draws_a_screen(void)
 {
 	void **screen = dlsym(RTLD_DEFAULT, "stdscr");
 	bool (*has_ended)(void) = (bool (*)(void))dlsym(RTLD_DEFAULT, "isendwin");
 
-	return screen && *screen && has_ended && !has_ended() && !lbx_locale_is_utf8();
+	return screen && *screen && has_ended && !has_ended();
+}
+
+/* gdb's TUI goes by the locale; gdb alone hands bytes to the terminal, which may know more than the locale. */
+static bool shows_ascii_only(void)
+{
+	return draws_a_screen() && !lbx_locale_is_utf8();
 }
 
 static void write_ascii(struct lbx_out *out, const char *text, size_t n)
@@ -86,12 +92,13 @@ static void set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
 	about.has_tensor = true;
 }
 
+/* What the plugin prints gdb reads when the command has ended. */
+static struct lbx_progress_line line;
+
 static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	(void)out;
-	(void)what;
-	(void)done;
-	(void)total;
+	lbx_progress_line_tell(&line, what, done, total);
 	/* an unanswered question: the command runs again, with its long work then */
 	return !lbx_bridge_interrupted() && !lbx_bridge_waits();
 }
@@ -114,9 +121,19 @@ static bool lines_stay_whole(void)
 	return lbx_bridge_width() <= 0 || lbx_front_end_speaks_mi();
 }
 
+/* A terminal, and somebody in front of it, who sees gdb's lines one after the other. In batch mode gdb has no width. */
+static int terminal(void)
+{
+	bool is_one = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp();
+
+	return is_one && !lines_stay_whole() && !draws_a_screen() ? STDOUT_FILENO : -1;
+}
+
 struct lbx_out lbx_gdb_out(void)
 {
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
+
+	lbx_progress_line_begin(&line, terminal(), columns());
 
 	about.has_tensor = false;
 	about.count[0] = '\0';
@@ -151,6 +168,11 @@ void lbx_gdb_out_failure(struct lbx_out *out, const char *name)
 		lbx_printf(out, "tensor %s: ", name);
 	lbx_tell(out, "%pF\n", LBX_TEXT("error", message));
 	lbx_end(out);
+}
+
+void lbx_gdb_out_erase(void)
+{
+	lbx_progress_line_erase(&line);
 }
 
 /* All in one line: gdb reads it byte by byte. */

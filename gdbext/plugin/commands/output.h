@@ -8,6 +8,8 @@
 struct lbx_out lbx_gdb_out(void);
 /* The error that is kept, of a command; NULL: of none that the user has typed. */
 void lbx_gdb_out_failure(struct lbx_out *out, const char *name);
+/* Where long work has shown how far it is, it does no more. */
+void lbx_gdb_out_erase(void);
 /* Sets the variables that come together: of a tensor that was told of, and a count. */
 void lbx_gdb_out_end(void);
 
