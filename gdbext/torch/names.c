@@ -11,6 +11,8 @@
 #include "torch/set.h"
 
 /* Python's object of a tensor leads to it, in 1.13 one word later. */
+#define GRADIENT ".grad"
+
 enum { TENSOR = 0x10, TENSOR_LATER = 0x18, MAX_TOLD = 16, FUNCTION = 96, TEXT = 1024 };
 
 static int by_object(const void *a, const void *b)
@@ -18,6 +20,13 @@ static int by_object(const void *a, const void *b)
 	const struct lbx_torch_held *left = a, *right = b;
 
 	return left->object < right->object ? -1 : left->object > right->object;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct lbx_torch_gradient *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
 }
 
 static const struct lbx_torch_held *held_at(const struct lbx_torch_names *names, uint64_t object)
@@ -37,6 +46,21 @@ static bool leads_to(const struct lbx_python *py, uint64_t object, uint64_t tens
 	return lbx_py_word(py, object + TENSOR) == tensor || lbx_py_word(py, object + TENSOR_LATER) == tensor;
 }
 
+static bool add_held(struct lbx_torch_set *s, struct lbx_torch_names *names, const struct lbx_torch_record *r,
+		     uint64_t id)
+{
+	struct lbx_torch_autograd a;
+
+	if (!lb_reserve(names->held, names->room, names->n + 1) ||
+	    !lb_reserve(names->gradients, names->gradients_room, names->n_gradients + 1))
+		return lb_fail("out of memory for the names of tensors");
+	names->held[names->n++] = (struct lbx_torch_held){ r->pyobj, id };
+	if (r->autograd && lbx_torch_autograd_read(lbx_torch_set_target(s), &s->autograd, r->autograd, &a) &&
+	    a.gradient)
+		names->gradients[names->n_gradients++] = (struct lbx_torch_gradient){ a.gradient, r->pyobj };
+	return true;
+}
+
 static bool find_held(struct lbx_torch_set *s, struct lbx_torch_names *names)
 {
 	lbx_walk_begin(&s->walk, lbx_torch_set_target(s));
@@ -46,11 +70,11 @@ static bool find_held(struct lbx_torch_set *s, struct lbx_torch_names *names)
 		if (!lbx_torch_record_read(target, &s->classes, &s->layout, s->objects[i], &r) || !r.pyobj ||
 		    !leads_to(names->python, r.pyobj, r.address))
 			continue;
-		if (!lb_reserve(names->held, names->room, names->n + 1))
-			return lb_fail("out of memory for the names of tensors");
-		names->held[names->n++] = (struct lbx_torch_held){ r.pyobj, i + 1 };
+		if (!add_held(s, names, &r, i + 1))
+			return false;
 	}
 	qsort(names->held, names->n, sizeof *names->held, by_object);
+	qsort(names->gradients, names->n_gradients, sizeof *names->gradients, by_address);
 	return true;
 }
 
@@ -78,6 +102,7 @@ void lbx_torch_names_free(struct lbx_torch_names *names)
 	lbx_py_walk_end(&names->walk);
 	lbx_python_close(names->python);
 	free(names->held);
+	free(names->gradients);
 }
 
 /* The set may outlive the target by which it was found. */
@@ -88,14 +113,34 @@ static struct lbx_torch_names *names_of(struct lbx_torch_set *s)
 	return &s->names;
 }
 
-void lbx_torch_name(struct lbx_torch_set *s, uint64_t pyobj, char ret[LB_NAME_MAX + 1])
+static bool path_to(const struct lbx_torch_names *names, uint64_t object, char ret[LBX_PY_PATH])
+{
+	uint32_t node = object ? lbx_py_walk_find(&names->walk, object) : UINT32_MAX;
+
+	return node != UINT32_MAX && lbx_py_path(&names->walk, node, ret);
+}
+
+/* "model.fc1.weight.grad" */
+static bool path_of_gradient(const struct lbx_torch_names *names, uint64_t tensor, char ret[LBX_PY_PATH])
+{
+	const struct lbx_torch_gradient key = { .address = tensor };
+	const struct lbx_torch_gradient *found =
+	    names->n_gradients ? bsearch(&key, names->gradients, names->n_gradients, sizeof key, by_address) : NULL;
+
+	if (!found || !path_to(names, found->object, ret) || strlen(ret) + sizeof GRADIENT > LBX_PY_PATH)
+		return false;
+	strcat(ret, GRADIENT);
+	return true;
+}
+
+void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, char ret[LB_NAME_MAX + 1])
 {
 	const struct lbx_torch_names *names = names_of(s);
-	uint32_t node = pyobj ? lbx_py_walk_find(&names->walk, pyobj) : UINT32_MAX;
 	char path[LBX_PY_PATH];
 
 	ret[0] = '\0';
-	if (node != UINT32_MAX && lbx_py_path(&names->walk, node, path) && strlen(path) <= LB_NAME_MAX)
+	if ((path_of_gradient(names, r->address, path) || path_to(names, r->pyobj, path)) &&
+	    strlen(path) <= LB_NAME_MAX)
 		strcpy(ret, path);
 }
 
@@ -115,7 +160,21 @@ static uint64_t fail_several(const struct lbx_torch_names *names, const char *ex
 	return 0;
 }
 
-uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
+/* The number of a tensor's gradient; 0: it has none. */
+static uint64_t gradient_of(struct lbx_torch_set *s, uint64_t id)
+{
+	struct lbx_target *target = lbx_torch_set_target(s);
+	struct lbx_torch_autograd a;
+	struct lbx_torch_record r;
+
+	if (!id || !lbx_torch_record_read(target, &s->classes, &s->layout, s->objects[id - 1], &r) || !r.autograd ||
+	    !lbx_torch_autograd_read(target, &s->autograd, r.autograd, &a))
+		return 0;
+	size_t n = lbx_torch_count(s->objects, s->n, a.gradient);
+	return n && s->objects[n - 1] == a.gradient ? n : 0;
+}
+
+static uint64_t named(struct lbx_torch_set *s, const char *expression)
 {
 	struct lbx_torch_names *names = names_of(s);
 	struct lbx_py_found found[LBX_PY_FOUND];
@@ -129,6 +188,18 @@ uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
 	return n ? held_at(names, found[0].object)->id : 0;
 }
 
+uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
+{
+	size_t n = strlen(expression), end = sizeof GRADIENT - 1;
+	char of[TEXT];
+	uint64_t id = named(s, expression);
+
+	if (id || !lb_ok() || n <= end || n >= sizeof of || strcmp(expression + n - end, GRADIENT) != 0)
+		return id;
+	snprintf(of, sizeof of, "%.*s", (int)(n - end), expression);
+	return gradient_of(s, named(s, of));
+}
+
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)
 {
 	const struct lbx_torch_held *held = held_at(&s->names, object);
@@ -138,14 +209,16 @@ uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)
 
 /* ---- what is told ---- */
 
-void lbx_torch_tell_paths(struct lbx_torch_set *s, uint64_t pyobj, lbx_fact_fn *fn, void *context)
+void lbx_torch_tell_paths(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context)
 {
 	const struct lbx_torch_names *names = names_of(s);
-	uint32_t node = pyobj ? lbx_py_walk_find(&names->walk, pyobj) : UINT32_MAX;
+	uint32_t node = r->pyobj ? lbx_py_walk_find(&names->walk, r->pyobj) : UINT32_MAX;
 	char path[LBX_PY_PATH], function[FUNCTION], text[LBX_PY_PATH + FUNCTION + 8], first[sizeof text];
 
-	first[0] = '\0';
-	for (int n = 0; node != UINT32_MAX && n < MAX_TOLD; node = names->walk.nodes[node].next) {
+	int n = path_of_gradient(names, r->address, first);
+	if (n)
+		fn(context, "path", first);
+	for (; node != UINT32_MAX && n < MAX_TOLD; node = names->walk.nodes[node].next) {
 		if (!lbx_py_path(&names->walk, node, path))
 			continue;
 		bool is_local = lbx_py_path_function(&names->walk, node, function, sizeof function);

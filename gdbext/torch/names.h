@@ -4,6 +4,7 @@
 
 #include "python/walk.h"
 #include "tensors/tensors.h"
+#include "torch/record.h"
 
 struct lbx_torch_set; /* torch/set.h */
 
@@ -15,6 +16,10 @@ struct lbx_torch_names {
 		uint64_t object, id; /* Python's, and the tensor's number */
 	} *held; /* by object */
 	size_t n, room;
+	struct lbx_torch_gradient {
+		uint64_t address, object; /* the tensor's, and Python's of the tensor whose gradient it is */
+	} *gradients; /* by address */
+	size_t n_gradients, gradients_room;
 	char why[256]; /* there are no names; or "" */
 };
 
@@ -22,14 +27,15 @@ struct lbx_torch_names {
 bool lbx_torch_names_find(struct lbx_torch_set *s);
 void lbx_torch_names_free(struct lbx_torch_names *names);
 
-/* The shortest path to the tensor with that object of Python's; "" without one. */
-void lbx_torch_name(struct lbx_torch_set *s, uint64_t pyobj, char ret[LB_NAME_MAX + 1]);
+/* What it is called: as the gradient of a tensor with a path, "model.fc1.weight.grad", or by the shortest path to it; "" if
+ * there is none. */
+void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, char ret[LB_NAME_MAX + 1]);
 /* The number of the tensor that an expression of Python's leads to; 0: of none. Fails where threads have several. */
 uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression);
 /* Likewise of one of Python's objects. */
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object);
 /* All paths to it. */
-void lbx_torch_tell_paths(struct lbx_torch_set *s, uint64_t pyobj, lbx_fact_fn *fn, void *context);
+void lbx_torch_tell_paths(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context);
 void lbx_torch_tell_names(struct lbx_torch_set *s, lbx_fact_fn *fn, void *context);
 
 #endif

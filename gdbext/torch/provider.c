@@ -27,7 +27,7 @@ static bool decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_torch_
 {
 	if (!lbx_torch_decode(s, id, r, ret))
 		return false;
-	lbx_torch_name(s, r->pyobj, ret->name);
+	lbx_torch_name(s, r, ret->name);
 	return true;
 }
 
@@ -151,7 +151,7 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 		lbx_torch_tell_set(s, fn, context);
 		lbx_torch_tell_names(s, fn, context);
 	} else if (read_at(s, t->address, &r)) {
-		lbx_torch_tell_paths(s, r.pyobj, fn, context);
+		lbx_torch_tell_paths(s, &r, fn, context);
 		lbx_torch_tell_record(s, &r, fn, context);
 	}
 }

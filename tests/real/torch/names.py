@@ -94,6 +94,8 @@ second.__dict__["c"] = torch.ones(12)
 
 for name, tensor in list(model.named_parameters()) + list(model.named_buffers()):
     write("name", "model." + name, tensor)
+    if tensor.grad is not None:
+        write("name", f"model.{name}.grad", tensor.grad)
     for key, state in optimizer.state.get(tensor, {}).items():
         if isinstance(state, torch.Tensor):
             write("name", f"optimizer.state[model.{name}]['{key}']", state)
@@ -101,6 +103,7 @@ del name, tensor, key, state
 write("path", "model.layers[1].fc1.weight", model.layers[1].fc1.weight)
 write("path", "trainer.parts[0].layers[-1].fc2.bias", model.layers[2].fc2.bias)
 write("path", "optimizer.param_groups[0]['params'][0]", next(model.parameters()))
+write("path", "model.layers[0].fc1.weight.grad", model.layers[0].fc1.weight.grad)
 write("path", 'batch["input_ids"]', batch["input_ids"])
 write("path", 'cache[-1][1]', cache[3][1])
 for key in ("input_ids", 7, "größe"):
