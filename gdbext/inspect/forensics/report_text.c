@@ -4,6 +4,7 @@
 #include "inspect/forensics/death.h"
 #include "inspect/forensics/modules.h"
 #include "inspect/forensics/report.h"
+#include "inspect/operand/python_stack.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/trace/events.h"
@@ -62,8 +63,9 @@ static void tell_death(struct lbx_context *context, const struct lbx_report *r)
 		lbx_wrap(out, 0, 4), lbx_styled(out, LBX_WARNING, "%s\n", text);
 }
 
-static void print_briefly(struct lbx_out *out, const struct lbx_thread_view *v)
+static void print_briefly(struct lbx_context *context, const struct lbx_thread_view *v)
 {
+	struct lbx_out *out = context->out;
 	char where[512];
 
 	lbx_wrap(out, 0, 11);
@@ -75,6 +77,8 @@ static void print_briefly(struct lbx_out *out, const struct lbx_thread_view *v)
 			lbx_describe_frame(&v->frames[k], where, sizeof where);
 		lbx_printf(out, "%s%s", k ? " < " : " ", where);
 	}
+	if (!out->json && lbx_describe_python(context, v->tid, where, sizeof where))
+		lbx_printf(out, "; in Python %s", where);
 	lbx_printf(out, "\n");
 }
 
@@ -97,7 +101,7 @@ static void tell_threads(struct lbx_context *context, const struct lbx_report *r
 		if (i == 1)
 			title(out, "Other threads");
 		if (i && i <= THREADS_SHOWN)
-			print_briefly(out, &r->threads[i]);
+			print_briefly(context, &r->threads[i]);
 	}
 	lbx_end(out);
 	if (r->total_threads > THREADS_SHOWN + 1)

@@ -441,7 +441,8 @@ void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *
 			json_pack("{s:I,s:I,s:I,s:I,s:I}", "number", (json_int_t)run->eval, "tensor",
 				  (json_int_t)run->tensor, "done", (json_int_t)run->done, "total",
 				  (json_int_t)run->total, "waits_for", (json_int_t)run->waits_for));
-	lbx_tell_python(context, view->tid, &(struct lbx_python_ask){ .max = LBX_PYTHON_FRAMES });
+	if (lbx_tell_python(context, view->tid, &(struct lbx_python_ask){ .max = LBX_PYTHON_FRAMES }))
+		lbx_printf(out, "  in C and C++\n");
 	tell_frames(context, view);
 	if (view->cut)
 		lbx_printf(out, "  … and maybe more\n");

@@ -215,3 +215,19 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 	free(t);
 	return n;
 }
+
+bool lbx_describe_python(struct lbx_context *context, uint64_t tid, char *ret, size_t size)
+{
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+	const char *why;
+	struct lbx_python *py = lbx_context_python(context, &why);
+
+	for (int i = 0; py && lbx_py_thread(py, i, &thread); i++) {
+		if (thread.tid != tid || !lbx_py_frame_first(py, &thread, &frame))
+			continue;
+		snprintf(ret, size, "%s at %s:%d", frame.function, frame.file, frame.line);
+		return true;
+	}
+	return false;
+}

@@ -19,4 +19,7 @@ struct lbx_python *lbx_context_python(struct lbx_context *context, const char **
 /* The list "python" of a thread's frames, the innermost first. Returns how many were told. */
 int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask);
 
+/* "f at file.py:12": what the thread executes; false: nothing of Python's. */
+bool lbx_describe_python(struct lbx_context *context, uint64_t tid, char *ret, size_t size);
+
 #endif

@@ -1,0 +1,34 @@
+# A program in Python alone, alive and dead: what its threads execute.
+
+python_program()
+{
+	local line core python=/usr/bin/python3
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { skip 'no Python of 3.11 or later'; return; }
+	mkdir -p "$work/python"
+	cat >"$work/python/waits.py" <<-'END'
+		import os, sys, threading
+		def wait(entered, left):
+		    entered.set()
+		    left.wait()
+		def work():
+		    wait(entered, threading.Event())
+		entered = threading.Event()
+		threading.Thread(target=work, daemon=True).start()
+		entered.wait()
+		class Server:
+		    def serve(self):
+		        os.write(1, b"waits\n")
+		        os.abort()
+		Server().serve()
+	END
+	(cd "$work/python" && exec "$python" waits.py) >/dev/null 2>&1
+	core=$(echo "$work/python"/core*)
+	[ -e "$core" ] || { skip 'a core of Python: none was written'; return; }
+	line=$("$O/bin/lazybones" core "$core" report | sed -n '/in Python/,/in C and C++/p' | tr '\n' ';')
+	expect 'Python, a core: who died' \
+		"#0   Server.serve at $work/python/waits.py:13;  #1   <module> at $work/python/waits.py:14;  in C and C++" "$line"
+	check 'Python, a core: another thread' "in Python Condition.wait at " report "$core"
+	check 'Python, a core: its caller' "#2   wait at $work/python/waits.py:4" core "$core" bt
+	check 'Python, a core: no tensors' 'no Lazybones runtime in this program' core "$core" list
+	check 'Python, a core: as JSON' '{"frame":0,"function":"Server.serve","file":' core "$core" bt --json
+}
