@@ -37,10 +37,27 @@ static void answers_stay_at_the_limit(void **state)
 	lbx_questions_begin();
 }
 
+/* What gdb says by the way, between what it was asked. */
+static void chatter_is_no_answer(void **state)
+{
+	static const char lost[] = "warning: location number not found for breakpoint 1 address 0x7ffff791bab0.\n";
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof text, "%sfirst\n%s%ssecond\nthird %s", lost, lost, lost, lost);
+	text_strip_chatter(text);
+	snprintf(text + 256, 256, "first\nsecond\nthird %s", lost); /* within a line it is the program's */
+	assert_string_equal(text, text + 256);
+	strcpy(text, "warning: of the program\nwarning: location number not found");
+	text_strip_chatter(text);
+	assert_string_equal(text, "warning: of the program\nwarning: location number not found");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_stay_at_the_limit),
+		cmocka_unit_test(chatter_is_no_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

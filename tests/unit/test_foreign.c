@@ -146,6 +146,8 @@ static void nobody_is_told_to_call_what_is_not_there(void **state)
 	struct session *s = *state;
 
 	assert_string_equal(session_says(s, "model", ""), "no ready tensor has a name");
+	says(s, "memory", "", "64 B in 2 buffers\nby name\n");
+	is_silent_about(s, "memory", "", "runtime");
 }
 
 int main(void)

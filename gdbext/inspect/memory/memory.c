@@ -184,7 +184,20 @@ static json_t *json_counters(const struct lbx_snapshot *s)
 			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
 }
 
-static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s)
+/* Where no runtime counts, what was found. */
+static void print_sum(struct lbx_out *out, const struct lbx_snapshot *s)
+{
+	int64_t bytes = 0, buffers = 0;
+	char text[32];
+
+	for (size_t i = 0; i < s->n; i++) {
+		bytes = lbx_capped_sum(bytes, s->list[i].bytes);
+		buffers = lbx_capped_sum(buffers, s->list[i].buffers);
+	}
+	lbx_printf(out, "%s in %lld buffer%s\n", bytes_text(bytes, text), (long long)buffers, LB_S(buffers));
+}
+
+static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s, bool has_runtime)
 {
 	const struct lb_counters *c = &s->counters;
 	char active[32], peak[32], cache[32], limit[32], cache_limit[32];
@@ -192,7 +205,9 @@ static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 	LBX_KEYS(out, json_counters(s));
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)s->unreadable));
 	lbx_wrap(out, 0, 2);
-	if (s->uncounted[0])
+	if (!has_runtime)
+		print_sum(out, s);
+	else if (s->uncounted[0])
 		lbx_styled(out, LBX_WARNING, "how much is in use is not known: %s\n", s->uncounted);
 	else
 		lbx_printf(out, "%s in use, peak %s, limit %s; cache %s, limit %s\n",
@@ -363,7 +378,7 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 		lbx_begin(context->out, NULL);
 		if (before)
 			tell_since(context->out, s, before, r->since);
-		tell_counters(context->out, s);
+		tell_counters(context->out, s, context->table);
 		tell_groups(context, &groups, r);
 		tell_resident(context, &resident);
 		tell_largest(context, holders, n);

@@ -114,11 +114,13 @@ static char mi_character(const char **from)
 	return c;
 }
 
-/* How much of what begins here is about a setting (MI), or from `maint time` and `maint space`:
+/* How much of what begins here is about a setting (MI), from `maint time` and `maint space`, or what gdb 13 says at each
+ * line of a script once symbols have come while it stands at one of several places of a breakpoint:
  * these begin a line, or follow the output of a command that ends none. */
 static size_t chatter(const char *text, bool line_start)
 {
-	static const char *const lines[] = { "=cmd-param-changed,", "Command execution time: ", "Space used: " };
+	static const char *const lines[] = { "=cmd-param-changed,", "Command execution time: ", "Space used: ",
+					     "warning: location number not found for breakpoint " };
 	enum { TIME = sizeof("2026-11-21 12:34:56.789") - 1 };
 	size_t n = strcspn(text, "\n");
 
