@@ -49,6 +49,16 @@ static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 	return lbx_torch_open(context->target, stacks, searching_torch, context->out, ret);
 }
 
+/* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++
+ * gives them. */
+static const struct lbx_wrapped torch_wrapped[] = {
+	{ "(@)._M_impl._M_start + (#) < (@)._M_impl._M_finish", "(@)._M_impl._M_start[#].impl_.target_" },
+	{ NULL, "($).impl_.target_" },
+	{ "($)._M_payload._M_engaged", "($)._M_payload._M_payload._M_value.impl_.target_" },
+	{ NULL, "($)._M_ptr->impl_.target_" },
+	{ 0 },
+};
+
 const struct lbx_provider lbx_providers[] = {
 	{ .name = "lazybones", .handle = "lb_tensor", .article = "an", .open = open_runtime },
 	{ .name = "ggml",
@@ -60,6 +70,7 @@ const struct lbx_provider lbx_providers[] = {
 	{ .name = "torch",
 	  .handle = "c10::TensorImpl",
 	  .article = "a",
+	  .wrapped = torch_wrapped,
 	  .is_there = torch_is_there,
 	  .open = open_torch,
 	  .is_costly = true },

@@ -9,9 +9,16 @@ struct lbx_context; /* inspect/context.h */
 struct lbx_target;
 struct lbx_tensors;
 
+/* Values that hold a tensor's record: expressions, in which '$' stands for that value's; '@' and '#' for a and i, where it is a[i]. */
+struct lbx_wrapped {
+	const char *condition; /* whether there is a record; NULL: always */
+	const char *record;
+};
+
 struct lbx_provider {
 	const char *name;
 	const char *handle, *article; /* "lb_tensor", "an": the type of a record; a pointer to it is a T. NULL: none */
+	const struct lbx_wrapped *wrapped; /* ended by one without a record; NULL: there are none */
 	/* False, without an error, where the program has nothing of it; fails where its tensors cannot be read.
 	 * The context closes what it gives. */
 	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);

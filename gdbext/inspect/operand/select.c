@@ -18,6 +18,7 @@
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
 #include "inspect/operand/handle.h"
+#include "inspect/operand/wrapped.h"
 #include "inspect/operand/view.h"
 #include "inspect/tensor/name.h"
 
@@ -123,6 +124,20 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	return false;
 }
 
+static bool by_wrapped(struct lbx_context *context, const char *text, struct lbx_tensor *ret, const char **null)
+{
+	uint64_t address;
+
+	for (int i = 0; i < context->n_sets && lb_ok(); i++) {
+		if (!lbx_find_wrapped(context, context->set_providers[i], text, &address))
+			continue;
+		if (address)
+			return lbx_tensors_by_address(context->sets[i], address, ret);
+		*null = text;
+	}
+	return false;
+}
+
 bool lbx_is_null_tensor(struct lbx_context *context, const char *text)
 {
 	const struct lbx_provider *provider;
@@ -217,7 +232,8 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		const struct lbx_named *found = &names->found[i];
 		*used = lengths[i];
 		if (looks_like_expression(prefix) &&
-		    by_expression(context, tensors, prefix, prefix[lengths[i] - 1] == ']', ret, &null))
+		    (by_expression(context, tensors, prefix, prefix[lengths[i] - 1] == ']', ret, &null) ||
+		     by_wrapped(context, prefix, ret, &null)))
 			return true;
 		if (!lb_ok())
 			return false;

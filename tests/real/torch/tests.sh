@@ -130,6 +130,23 @@ torch_version()
 }
 
 torch_given
+# A program in C++, by its variables.
+torch_cpp()
+{
+	local what='torch in C++' program=$scratch/torch_cpp include=/usr/include/torch/csrc/api/include
+	[ -d $include ] || { skip "$what: libtorch-dev is not there (tests/deps torch)"; return; }
+	g++ -std=c++17 -g -isystem $include tests/real/torch/program.cc -o "$program" -ltorch -ltorch_cpu -lc10 \
+		2>"$scratch/torch_cpp.log" || { skip "$what: it cannot be built here"; return; }
+	same "$what: variables, and what holds a tensor" \
+		"$(printf '%s\n' '#N: float32 (2, 3)' '#N[0]: float32 (2,)' '#N: float32 (4,)' '#N: float32 (2,)' \
+			'#N: float32 (5,)' "tensor print: 'list[2]' is a NULL tensor" '#N: float32 (2, 3)')" \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -ex 'set debuginfod enabled off' -ex 'break rest' -ex run -ex up \
+			-ex 'tensor print x' -ex 'tensor print list[0][0]' -ex 'tensor print list[1]' -ex 'tensor print maybe' \
+			-ex 'tensor print shared' -ex 'tensor print list[2]' -ex 'frame 0' -ex 'tensor print argument' \
+			"$program" 2>&1 </dev/null | sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /NULL/p')"
+}
+
+torch_cpp
 found=$(pythons)
 [ -n "$found" ] || skip 'torch: no python here has PyTorch (tests/deps torch, tests/deps real)'
 while read -r python version; do
