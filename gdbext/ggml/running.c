@@ -261,7 +261,7 @@ static bool look_at_threads(struct search *s)
 		be_unsure(s, why);
 		if (clean)
 			lb_clear_error();
-		return true;
+		return fail_thread(s, 0, why);
 	}
 	for (int i = 0; i < n; i++)
 		if (!look_at_thread(s, tids[i]))

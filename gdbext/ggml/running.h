@@ -26,7 +26,7 @@ enum { LBX_GGML_WHY = 256, LBX_GGML_MESSAGE = 512 };
 
 /* A thread that is within ggml, or a library that makes graphs of it; or of which that is not known. */
 struct lbx_ggml_thread {
-	uint64_t tid;
+	uint64_t tid; /* 0: of all of them it is not known what they do: `why` */
 	bool is_worker; /* it helps one that has called for a graph to be computed */
 	bool computes;  /* it has */
 	bool is_idle;   /* a worker without a graph */

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "lazybones.h"
+#include "target/printable.h"
 
 enum { MAX_THREADS = 65536, STOP_SECONDS = 5 };
 
@@ -96,6 +97,34 @@ static bool has_ended(pid_t tid)
 	return strchr("ZX", lbx_thread_state(tid));
 }
 
+/* Says who has a thread that cannot be stopped, or who may. */
+static bool refuse(const struct lbx_hold *hold, pid_t tid, int why)
+{
+	char path[64], line[256], name[64] = "";
+	int tracer = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	FILE *f = fopen(path, "re");
+	while (f && !tracer && fgets(line, sizeof line, f))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (f)
+		fclose(f);
+	snprintf(path, sizeof path, "/proc/%d/comm", tracer);
+	f = tracer ? fopen(path, "re") : NULL;
+	if (f && fgets(name, sizeof name, f))
+		name[strcspn(name, "\n")] = '\0';
+	if (f)
+		fclose(f);
+	lbx_make_printable(name);
+	if (tracer)
+		return lb_fail(
+		    "thread %d of process %d belongs to a debugger, process %d%s%s%s: ask that one, or let it "
+		    "detach",
+		    (int)tid, (int)hold->pid, tracer, name[0] ? " (" : "", name, name[0] ? ")" : "");
+	return lb_fail("cannot stop thread %d of process %d: %s%s", (int)tid, (int)hold->pid, strerror(why),
+		       why == EPERM ? " (/proc/sys/kernel/yama/ptrace_scope may forbid it)" : "");
+}
+
 /* A thread that has ended meanwhile is no error. */
 static bool stop(struct lbx_hold *hold, pid_t tid, bool *is_new)
 {
@@ -110,10 +139,7 @@ static bool stop(struct lbx_hold *hold, pid_t tid, bool *is_new)
 		int why = errno;
 		if (why == ESRCH || has_ended(tid))
 			return true;
-		return lb_fail("cannot stop thread %d of process %d: %s%s", (int)tid, (int)hold->pid, strerror(why),
-			       why == EPERM ? " (another debugger has it, or /proc/sys/kernel/yama/ptrace_scope "
-					      "forbids it)"
-					    : "");
+		return refuse(hold, tid, why);
 	}
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 || !wait_for(tid, &signal))
 		return lb_ok();

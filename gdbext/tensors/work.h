@@ -21,7 +21,7 @@ enum { LBX_WORK_TEXT = 192, LBX_WORK_WHY = 256, LBX_WORK_MESSAGE = 512 };
 /* Texts are printable; "" is what is not known, or not so. */
 struct lbx_work {
 	struct lbx_tensors *of;
-	uint64_t thread;
+	uint64_t thread; /* 0: what they all do is not known: `why` says so */
 	enum lbx_doing doing;
 	char function[LBX_WORK_TEXT]; /* its runtime's, that runs: "ggml_compute_forward_mul_mat" */
 	uint64_t id; /* of the tensor that it computes; 0: it is not known which: `why` */

@@ -132,6 +132,10 @@ bool lbx_describe_work(const struct lbx_work *w, int i, char *ret, size_t size)
 	char text[LABEL];
 	int inputs = 0;
 
+	if (!w->thread) {
+		snprintf(ret, size, "%s", w->why);
+		return i == 0;
+	}
 	if (i < 2) {
 		(i ? describe_doing : describe_thread)(w, ret, size);
 		return true;
@@ -185,15 +189,16 @@ static json_t *json_work(const struct lbx_work *w)
 	struct lbx_tensor t;
 	bool found = find(w, w->id, &t);
 
-	return json_pack("{s:s,s:I,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
-			 w->of->provider, "thread", (json_int_t)w->thread, "doing", doing[w->doing], "function",
-			 lbx_json_text(w->function), "op", found ? lbx_json_string(t.op) : json_null(), "tensor",
-			 lbx_json_int_if(found, (int64_t)w->id), "name", lbx_json_text(found ? t.name : ""), "inputs",
-			 found ? inputs_of(&t) : json_null(), "with", lbx_json_int_if(w->with, (int64_t)w->with),
-			 "node", lbx_json_int_if(w->number, w->number), "nodes", lbx_json_int_if(w->number, w->count),
-			 "result", lbx_json_int_if(w->result, (int64_t)w->result), "call", lbx_json_text(w->call),
-			 "caller", lbx_json_address(w->caller), "helps", lbx_json_int_if(w->helps, (int64_t)w->helps),
-			 "message", lbx_json_text(w->message), "why", lbx_json_text(w->why));
+	return json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
+			 w->of->provider, "thread", lbx_json_int_if(w->thread, (int64_t)w->thread), "doing",
+			 doing[w->doing], "function", lbx_json_text(w->function), "op",
+			 found ? lbx_json_string(t.op) : json_null(), "tensor", lbx_json_int_if(found, (int64_t)w->id),
+			 "name", lbx_json_text(found ? t.name : ""), "inputs", found ? inputs_of(&t) : json_null(),
+			 "with", lbx_json_int_if(w->with, (int64_t)w->with), "node",
+			 lbx_json_int_if(w->number, w->number), "nodes", lbx_json_int_if(w->number, w->count), "result",
+			 lbx_json_int_if(w->result, (int64_t)w->result), "call", lbx_json_text(w->call), "caller",
+			 lbx_json_address(w->caller), "helps", lbx_json_int_if(w->helps, (int64_t)w->helps), "message",
+			 lbx_json_text(w->message), "why", lbx_json_text(w->why));
 }
 
 static void tell_work(struct lbx_out *out, const struct lbx_work *w, int indent)

@@ -120,6 +120,11 @@ static bool arm(struct lbx_catch *c)
 	return lbx_forward_arm(c);
 }
 
+static bool holds_now(void)
+{
+	return lbx_slots_are_armed() || lbx_forward_has_begun();
+}
+
 static bool is_armed(const struct lbx_catch *c)
 {
 	return c->how & (lbx_forward_has_begun() ? FORWARD : IN_SLOTS);
@@ -300,7 +305,7 @@ const struct lbx_nodes_ops lbx_ggml_nodes = {
 	.check = check,
 	.await = await,
 	.arm = arm,
-	.holds_now = lbx_slots_are_armed,
+	.holds_now = holds_now,
 	.is_armed = is_armed,
 	.is_whole = is_whole,
 	.suspend = suspend,

@@ -214,8 +214,13 @@ own_callbacks()
 	printf '%s\n' "tensor catch range 'ffn_*' -1e9 1e9" 'tensor catch nan' run >"$scratch/look.gdb"
 	WANTS=1 stop_llama F32 '' >/dev/null
 	same "$1, in gdb: it is called as ever where each value is looked at" "$plain" "$(grep ^asked "$scratch/said")"
-	printf '%s\n' "tensor break 'ffn_norm-1' after" run detach "shell while kill -0 \$(sed -n 1p $scratch/id) 2>/dev/null; do :; done" >"$scratch/look.gdb"
-	sed -i "2a pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/\\1/p' >$scratch/id" "$scratch/look.gdb"
+	cat >"$scratch/look.gdb" <<-END
+		tensor break 'ffn_norm-1' after
+		run
+		pipe info inferiors | sed -n 's/.*process \([0-9]*\).*/\1/p' >$scratch/id
+		detach
+		shell while grep -qs '^State:.[^Z]' /proc/\$(cat $scratch/id)/status; do sleep 0.1; done
+	END
 	WANTS=1 stop_llama F32 '' >/dev/null
 	same "$1, in gdb: it is called as ever when gdb has left" "$plain" "$(grep ^asked "$scratch/said")"
 }
@@ -243,6 +248,28 @@ chosen_callbacks()
 		- put back:1
 	END
 	)" "$(stop_llama F32 '')"
+}
+
+# While gdb has the program, lazybones pid shows what needs no look at its threads, and says who has them.
+outside_stops()
+{
+	stopped=$1
+	cat >"$scratch/outside.sh" <<-END
+		look="$O/bin/lazybones pid \$(cat $scratch/id)"
+		for command in 'list --limit 0 blk.1.ffn_norm.weight' 'print ffn_inp-1' where; do
+			\$look \$command 2>&1 | tr -s ' \\n' ' ' | sed 's/ \$//; s/thread [0-9]*/thread N/; s/process [0-9]*/process N/g; s/^#[0-9]* /#N /; s/^/- /'
+			echo
+		done
+	END
+	printf '%s\n' "tensor break 'ffn_norm-1'" run "pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/\\1/p' >$scratch/id" \
+		"shell sh $scratch/outside.sh" kill >"$scratch/look.gdb"
+	local had="thread N of process N belongs to a debugger, process N (${gdb##*/}): ask that one, or let it detach"
+	same "$1, in gdb: what is seen from outside meanwhile" "$(cat <<-END
+		- lazybones: ffn_inp-1 may not have been computed yet: what the program's threads do is not known: $had
+		- what the program's threads do is not known: $had
+	END
+	)" "$(stop_llama F32 '' | grep '^- .*threads do')"
+	same "$1, in gdb: leaves are seen from outside" 1 "$(stop_llama F32 '' | grep -c '^- id .* blk.1.ffn_norm.weight float32 (256,) ready')"
 }
 
 # A core that gdb makes there tells the same, without gdb.
@@ -312,7 +339,7 @@ forward_stops()
 {
 	printf '%s\n' "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "tensor break 'y.q8_0' after" \
 		"run graph $real/$1" continue "pipe tensor print y.q8_0[0,:3] | sed 's/^/- /'" "pipe tensor where | sed -n '2s/ (#.*//; 2s/^ */- /p'" \
-		"tensor break 'rows' after" 'tensor uncatch 1' continue continue "pipe tensor print rows[0,:3] | sed 's/, as it lies.*//; s/^/- /'" \
+		"tensor break 'rows' after" 'tensor uncatch 1' 'tensor uncatch 3' continue continue "pipe tensor print rows[0,:3] | sed 's/, as it lies.*//; s/^/- /'" \
 		'tensor uncatch' continue >"$scratch/look.gdb"
 	same "$1, in gdb: it stops without a scheduler" "$(cat <<-END
 		Catch 1 (before): an operation is about to run.
@@ -325,6 +352,7 @@ forward_stops()
 		- [-598. -755.  560.]
 		- computes MUL_MAT of y.q4_0
 		Catch 1 is off
+		Catch 3 is off
 		Catch 2 (before): an operation is about to run.
 		  tensor rows: float32 (N, 64), made by GET_ROWS
 		Catch 5 (after): an operation has run.
@@ -332,12 +360,22 @@ forward_stops()
 		- rows[0,:3]: float32 (3,)
 		- [-24. -17. 127.]
 		Catch 2 is off
-		Catch 3 is off
 		Catch 4 is off
 		Catch 5 is off
 		computed
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said; grep -x computed "$scratch/said")"
+	printf '%s\n' 'tensor catch nan' "run nan $real/$1" continue 'tensor uncatch' "tensor catch range 'ro*' -1 1" continue \
+		'tensor uncatch' continue >"$scratch/look.gdb"
+	same "$1, in gdb: without a scheduler it stops where NaN comes up" "$(cat <<-END
+		Catch 1 (nan): a result holds NaN or Inf.
+		  tensor logs: float32 (N, 8), made by LOG
+		Catch 1 (nan): a result holds NaN or Inf.
+		  tensor ratios: float32 (N, 8), made by DIV
+		Catch 1 is off
+		Catch 2 is off
+	END
+	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
 	printf '%s\n' "tensor break 'y.q*'" "run graph $real/ggml-2024-10" >"$scratch/look.gdb"
 	[ ! -d "$real/ggml-2024-10" ] ||
 		same 'ggml-2024-10, in gdb: without a scheduler it cannot stop' "$(cat <<-'END'
@@ -363,6 +401,7 @@ stops_in_gdb()
 		attached_stops "$1"
 		remote_stops "$1"
 		cored_stops "$1"
+		outside_stops "$1"
 		forward_stops "$1"
 		quiet_stops "$1"
 		several_stops "$1"
