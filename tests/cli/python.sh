@@ -29,6 +29,7 @@ python_program()
 		"#0   Server.serve at $work/python/waits.py:13;  #1   <module> at $work/python/waits.py:14;  in C and C++" "$line"
 	check 'Python, a core: another thread' "in Python Condition.wait at " report "$core"
 	check 'Python, a core: its caller' "#2   wait at $work/python/waits.py:4" core "$core" bt
+	check 'Python, a core: the functions alone' '#0   Server.serve at ' core "$core" bt --bare
 	check 'Python, a core: no tensors' 'no Lazybones runtime in this program' core "$core" list
 	check 'Python, a core: as JSON' '{"frame":0,"function":"Server.serve","file":' core "$core" bt --json
 }

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "lazybones.h"
 #include "inspect/operand/python_stack.h"
 #include "python/frames.h"
 
@@ -18,6 +19,16 @@ static bool tell_thread(struct lbx_context *context, uint64_t tid, const struct 
 		lbx_printf(out, "  no function of Python\n");
 	lbx_end(out);
 	return lb_ok();
+}
+
+/* Without any there are functions still. */
+static void find_tensors(struct lbx_context *context)
+{
+	struct lbx_tensors *tensors;
+	bool clean = lb_ok();
+
+	if (!lbx_context_tensors(context, &tensors) && clean)
+		lb_clear_error();
 }
 
 /* In a debugger, of the thread that is selected; else of all that run Python. */
@@ -41,6 +52,8 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 	const struct lbx_python_ask ask = { .max = (int)max, .all = lbx_args_option(args, "all") != NULL };
 	if (!only && !context->stacks->ops->all_threads)
 		only = (int64_t)selected;
+	if (!lbx_args_option(args, "bare"))
+		find_tensors(context);
 	lbx_begin(context->out, NULL);
 	lbx_begin_list(context->out, "threads");
 	if (only)
@@ -63,6 +76,7 @@ const struct lbx_command lbx_command_bt = {
 	.options = {
 		{ "thread", "TID", "of this thread" },
 		{ "frames", "N", "at most N frames of each (default 256)" },
+		{ "bare", NULL, "the functions alone" },
 		{ "all", NULL, "each tensor, where a frame holds many" },
 	},
 	.run = run_bt,

@@ -18,7 +18,7 @@ enum { SHOWN = 4, NAME = 160, MOST = 64 /* variables, and items of one, that are
 struct teller {
 	struct lbx_context *context;
 	struct lbx_python *py;
-	struct lbx_tensors *tensors; /* NULL: none are known */
+	struct lbx_tensors *tensors; /* NULL: none are told */
 	const struct lbx_python_ask *ask;
 	int n, left; /* frames that were told; objects that may still be looked at */
 	int n_held;
@@ -58,7 +58,7 @@ static bool hold(struct teller *t, const char *name, uint64_t object)
 
 	if (t->n_held == MOST || --t->left < 0)
 		return false;
-	if (t->tensors && lbx_tensors_by_object(t->tensors, object, &tensor)) {
+	if (lbx_tensors_by_object(t->tensors, object, &tensor)) {
 		snprintf(t->held[t->n_held].name, NAME, "%s", name);
 		t->held[t->n_held++].tensor = tensor;
 		return true;
@@ -102,7 +102,6 @@ static void hold_all(struct teller *t, const struct lbx_py_frame *frame)
 	int64_t k = 0;
 	int i = 0;
 
-	t->n_held = 0;
 	t->left = LOOKED;
 	while (t->left > 0 && lbx_py_local_next(t->py, frame, &i, &name, &value))
 		if (lbx_py_text(t->py, name, text, sizeof text))
@@ -150,7 +149,9 @@ static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int n
 {
 	struct lbx_out *out = t->context->out;
 
-	hold_all(t, frame);
+	t->n_held = 0;
+	if (t->tensors)
+		hold_all(t, frame);
 	if (t->ask->only_with_tensors && t->n_held == 0)
 		return;
 	lbx_begin(out, NULL);
@@ -190,7 +191,6 @@ static void tell_frames(struct teller *t, const struct lbx_py_thread *thread)
 int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask)
 {
 	struct lbx_py_thread thread;
-	bool clean = lb_ok();
 	struct teller *t;
 	const char *why;
 	int n = 0;
@@ -201,11 +201,7 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 	t->context = context;
 	t->py = py;
 	t->ask = ask;
-	if (!lbx_context_tensors(context, &t->tensors)) {
-		t->tensors = NULL;
-		if (clean)
-			lb_clear_error();
-	}
+	t->tensors = context->tensors;
 	lbx_begin_list(context->out, "python");
 	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
 		if (thread.tid == tid)
