@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/figures.h"
 
-enum { PLACE = 1 << 13 };
+enum { PLACE = 1 << 13, PINNED_MIN = 1 << 20, PINNED_PART = 16 };
 
 static void note(struct lbx_held_by *list, uint64_t *n, const struct lbx_tensor *t)
 {
@@ -54,6 +55,8 @@ static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int
 		if (h->site == 0 || t->id == h->buffer.tensor)
 			h->site = t->site;
 		h->scope |= t->scope_refs > 0;
+		if (t->name[0] && lbx_tensor_nbytes(t) > h->named)
+			h->named = lbx_tensor_nbytes(t);
 		note(h->tensors, &h->n_tensors, t);
 	}
 }
@@ -99,6 +102,11 @@ bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *r
 	return lb_ok();
 }
 
+bool lbx_holder_is_pinned(const struct lbx_holder *h)
+{
+	return h->bytes >= PINNED_MIN && h->named && h->named <= h->bytes / PINNED_PART;
+}
+
 static int describe_list(const struct lbx_held_by *list, uint64_t n, char *ret, size_t size)
 {
 	int used = 0;
@@ -116,6 +124,7 @@ void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 	size_t used = h->n_tensors
 			  ? (size_t)describe_list(h->tensors, h->n_tensors, ret, size)
 			  : (size_t)snprintf(ret, size, "no tensor's (allocated for #%" PRIu64 ")", h->buffer.tensor);
+	char bytes[32];
 
 	if (h->n_consumers && used < size) {
 		used += (size_t)snprintf(ret + used, size - used, "; input of lazy ");
@@ -123,7 +132,11 @@ void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 			used += (size_t)describe_list(h->consumers, h->n_consumers, ret + used, size - used);
 	}
 	if (h->scope && used < size)
-		snprintf(ret + used, size - used, "; an open scope");
+		used += (size_t)snprintf(ret + used, size - used, "; an open scope");
+	if (lbx_holder_is_pinned(h) && used < size) {
+		lbx_format_bytes(h->named, bytes, sizeof bytes);
+		snprintf(ret + used, size - used, "; no more than %s of it have a name", bytes);
+	}
 }
 
 static json_t *json_list(const struct lbx_held_by *list, uint64_t n)
@@ -139,9 +152,9 @@ static json_t *json_list(const struct lbx_held_by *list, uint64_t n)
 
 json_t *lbx_json_holder(const struct lbx_holder *h)
 {
-	return json_pack("{s:I,s:I,s:o,s:I,s:o,s:I,s:o,s:b}", "buffer", (json_int_t)h->buffer.id, "bytes",
+	return json_pack("{s:I,s:I,s:o,s:I,s:o,s:I,s:o,s:b,s:b}", "buffer", (json_int_t)h->buffer.id, "bytes",
 			 (json_int_t)h->bytes, "data", lbx_json_address(h->buffer.data), "tensors_over_it",
 			 (json_int_t)h->n_tensors, "tensors", json_list(h->tensors, h->n_tensors), "consumers_of_it",
 			 (json_int_t)h->n_consumers, "consumers", json_list(h->consumers, h->n_consumers), "scope",
-			 (int)h->scope);
+			 (int)h->scope, "pinned", (int)lbx_holder_is_pinned(h));
 }

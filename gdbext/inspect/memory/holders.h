@@ -19,6 +19,7 @@ struct lbx_holder {
 	uint64_t site;           /* that made the tensor it was allocated for, or the first of them */
 	uint64_t n_tensors;      /* that lie over it; the first LBX_HOLDERS_NAMED in `tensors` */
 	struct lbx_held_by tensors[LBX_HOLDERS_NAMED];
+	int64_t named;           /* bytes of the largest of them that has a name; 0: none has */
 	uint64_t n_consumers;    /* lazy tensors that these are inputs of; likewise */
 	struct lbx_held_by consumers[LBX_HOLDERS_NAMED];
 	bool scope;              /* an open scope holds one of them */
@@ -26,6 +27,8 @@ struct lbx_holder {
 
 /* The `max` (at most LBX_HOLDERS_MAX) largest buffers in use, the largest first; *ret_n of them. */
 bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n);
+/* Whether a small part of a large buffer, all that has a name, keeps the rest. */
+bool lbx_holder_is_pinned(const struct lbx_holder *holder);
 /* "w (#3), 2 views of it: v (#5), …; an input of y (#9); an open scope" */
 void lbx_describe_holder(const struct lbx_holder *holder, char *ret, size_t size);
 json_t *lbx_json_holder(const struct lbx_holder *holder);

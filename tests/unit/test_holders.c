@@ -1,0 +1,48 @@
+/* Who holds a buffer, in words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "inspect/memory/holders.h"
+
+enum { MEBI = 1 << 20 };
+
+static const char *said(int64_t bytes, int64_t named)
+{
+	static char text[512];
+	const struct lbx_holder h = {
+		.bytes = bytes, .named = named, .n_tensors = 2, .tensors = { { .id = 4, .name = "view" }, { .id = 15 } }
+	};
+
+	lbx_describe_holder(&h, text, sizeof text);
+	return text;
+}
+
+static void a_small_view_pins_a_large_buffer(void **state)
+{
+	(void)state;
+	assert_string_equal(said(16 * MEBI, 64), "view #4, #15; no more than 64 B of it have a name");
+	assert_string_equal(said(16 * MEBI, MEBI), "view #4, #15; no more than 1.0 MiB of it have a name");
+}
+
+static void what_is_used_or_small_or_unnamed_is_not_pinned(void **state)
+{
+	(void)state;
+	assert_string_equal(said(16 * MEBI, MEBI + 4), "view #4, #15");
+	assert_string_equal(said(16 * MEBI, 0), "view #4, #15");
+	assert_string_equal(said(MEBI - 4, 64), "view #4, #15");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_view_pins_a_large_buffer),
+		cmocka_unit_test(what_is_used_or_small_or_unnamed_is_not_pinned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
