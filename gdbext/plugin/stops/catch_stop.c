@@ -13,6 +13,7 @@
 #include "plugin/stops/catches.h"
 #include "plugin/stops/evaluation.h"
 #include "plugin/stops/node_look.h"
+#include "tensors/tensors.h"
 
 enum { MAX_FRAMES = 48 };
 
@@ -27,12 +28,14 @@ static void print_wrapped(struct lbx_out *out, int indent, const struct text *te
 static void describe_tensor(struct lbx_context *context, const struct lbx_tensor *t, struct text *ret)
 {
 	struct lbx_source_line made = { .line = 0 };
-	char list[LBX_LIST_MAX];
+	char list[LBX_LIST_MAX], id[LBX_ID_TEXT_MAX];
 
 	lbx_format_list(lbx_shape(t), t->rank, list, sizeof list);
 	text_printf(ret, "tensor");
-	if (t->id)
-		text_printf(ret, " #%" PRIu64, t->id);
+	if (t->id) {
+		lbx_tensor_id_text(t, id);
+		text_printf(ret, " %s", id);
+	}
 	text_printf(ret, "%s%s: %s %s", t->name[0] ? " " : "", t->name, lbx_tensor_dtype_name(t), list);
 	if (t->layout_known && lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS) {
 		lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
@@ -51,7 +54,7 @@ static void describe_advice(const struct lbx_catch_stop *stop, struct text *ret)
 {
 	const struct lbx_catch_kind *kind = stop->catch->kind;
 	const char *at = stop->is_node && kind->node_advice ? kind->node_advice : kind->advice, *gap;
-	char id[32] = "T";
+	char id[LBX_ID_TEXT_MAX] = "T";
 
 	if (stop->tensor && !stop->tensor->id) {
 		text_printf(ret, "the program has given up the context that it is in: its record is at 0x%" PRIx64,
@@ -59,7 +62,7 @@ static void describe_advice(const struct lbx_catch_stop *stop, struct text *ret)
 		return;
 	}
 	if (stop->tensor)
-		snprintf(id, sizeof id, "#%" PRIu64, stop->tensor->id);
+		lbx_tensor_id_text(stop->tensor, id);
 	text_printf(ret, "try: ");
 	for (; (gap = strstr(at, "%s")); at = gap + 2)
 		text_printf(ret, "%.*s%s", (int)(gap - at), at, id);

@@ -334,6 +334,21 @@ several_stops()
 	)" "$(stop_llama F32 '')"
 }
 
+# With our own runtime beside it: it stops at ggml's nodes, whose numbers say whose they are.
+both_stops()
+{
+	stopped=$1
+	printf '%s\n' "set environment LD_PRELOAD $(realpath "$O")/lib/liblazybones.so" "tensor break 'ffn_norm-1' after" run \
+		"pipe tensor status | grep -c '^runtime *Lazybones\|^provider *ggml' | sed 's/^/- /'" continue >"$scratch/look.gdb"
+	same "$1, in gdb: it stops beside our own runtime" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor ggml#N ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		- 2
+	END
+	)" "$(stop_llama F32 '' | head -4 | sed 's/ggml#[0-9]*/ggml#N/')"
+}
+
 # Without a scheduler: at nodes, in front of them and behind, also behind the last one of a graph.
 forward_stops()
 {
@@ -407,6 +422,7 @@ stops_in_gdb()
 		several_stops "$1"
 		other_schedulers "$1"
 		own_callbacks "$1"
+		both_stops "$1"
 		chosen_callbacks "$1" ;;
 	esac
 }
