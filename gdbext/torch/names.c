@@ -13,7 +13,7 @@
 /* Python's object of a tensor leads to it, in 1.13 one word later. */
 #define GRADIENT ".grad"
 
-enum { TENSOR = 0x10, TENSOR_LATER = 0x18, MAX_TOLD = 16, FUNCTION = 96, TEXT = 1024 };
+enum { TENSOR = 0x10, TENSOR_LATER = 0x18, MAX_TOLD = 16, MAX_STEPS = 64, FUNCTION = 96, TEXT = 1024 };
 
 static int by_object(const void *a, const void *b)
 {
@@ -120,12 +120,18 @@ static bool path_to(const struct lbx_torch_names *names, uint64_t object, char r
 	return node != UINT32_MAX && lbx_py_path(&names->walk, node, ret);
 }
 
+/* NULL: it is no gradient. */
+static const struct lbx_torch_gradient *gradient_at(const struct lbx_torch_names *names, uint64_t tensor)
+{
+	const struct lbx_torch_gradient key = { .address = tensor };
+
+	return names->n_gradients ? bsearch(&key, names->gradients, names->n_gradients, sizeof key, by_address) : NULL;
+}
+
 /* "model.fc1.weight.grad" */
 static bool path_of_gradient(const struct lbx_torch_names *names, uint64_t tensor, char ret[LBX_PY_PATH])
 {
-	const struct lbx_torch_gradient key = { .address = tensor };
-	const struct lbx_torch_gradient *found =
-	    names->n_gradients ? bsearch(&key, names->gradients, names->n_gradients, sizeof key, by_address) : NULL;
+	const struct lbx_torch_gradient *found = gradient_at(names, tensor);
 
 	if (!found || !path_to(names, found->object, ret) || strlen(ret) + sizeof GRADIENT > LBX_PY_PATH)
 		return false;
@@ -142,6 +148,31 @@ void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, c
 	if ((path_of_gradient(names, r->address, path) || path_to(names, r->pyobj, path)) &&
 	    strlen(path) <= LB_NAME_MAX)
 		strcpy(ret, path);
+}
+
+/* Whether a step of the path is a value of a dict whose key is a tensor: an optimiser has its state so. */
+static bool is_kept_by_tensor(const struct lbx_torch_names *names, uint32_t node)
+{
+	const struct lbx_py_node *nodes = names->walk.nodes;
+
+	for (int n = 0; node != UINT32_MAX && n < MAX_STEPS; n++, node = nodes[node].from)
+		if (nodes[node].step == LBX_PY_KEY && held_at(names, nodes[node].key))
+			return true;
+	return false;
+}
+
+enum lbx_usage lbx_torch_usage(struct lbx_torch_set *s, const struct lbx_torch_record *r)
+{
+	const struct lbx_torch_names *names = names_of(s);
+	uint32_t node = r->pyobj ? lbx_py_walk_find(&names->walk, r->pyobj) : UINT32_MAX;
+
+	if (gradient_at(names, r->address))
+		return LBX_USAGE_COMPUTE;
+	if (node == UINT32_MAX)
+		return LBX_USAGE_UNKNOWN;
+	if (names->walk.nodes[node].step == LBX_PY_MEMBER)
+		return LBX_USAGE_WEIGHTS;
+	return is_kept_by_tensor(names, node) ? LBX_USAGE_STATE : LBX_USAGE_UNKNOWN;
 }
 
 /* ---- expressions ---- */

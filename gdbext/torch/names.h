@@ -30,6 +30,9 @@ void lbx_torch_names_free(struct lbx_torch_names *names);
 /* What it is called: as the gradient of a tensor with a path, "model.fc1.weight.grad", or by the shortest path to it; "" if
  * there is none. */
 void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, char ret[LB_NAME_MAX + 1]);
+/* What it is for: weights are the parameters and buffers of modules, state is what is kept for each of them, as an optimiser
+ * does; gradients are computed. */
+enum lbx_usage lbx_torch_usage(struct lbx_torch_set *s, const struct lbx_torch_record *r);
 /* The number of the tensor that an expression of Python's leads to; 0: of none. Fails where threads have several. */
 uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression);
 /* Likewise of one of Python's objects. */

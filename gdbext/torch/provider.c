@@ -28,6 +28,7 @@ static bool decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_torch_
 	if (!lbx_torch_decode(s, id, r, ret))
 		return false;
 	lbx_torch_name(s, r, ret->name);
+	ret->usage = lbx_torch_usage(s, r);
 	return true;
 }
 

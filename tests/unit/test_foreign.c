@@ -14,7 +14,7 @@
 #include "made.h"
 #include "says.h"
 
-enum { MASK = 1, COPY, SCORES, WORSE, WEIGHT, SUM, TENSORS = SUM, N = 4, BYTES = 16, APART = 0x40 };
+enum { MASK = 1, COPY, SCORES, WORSE, WEIGHT, SUM, OWN, TENSORS = OWN, N = 4, BYTES = 16, APART = 0x40 };
 
 static const struct {
 	const char *name;
@@ -29,6 +29,7 @@ static const struct {
 	[WORSE] = { "worse", LB_CLASS_LEAF, 0, LBX_USAGE_INPUTS, { 1, INFINITY, -INFINITY, 4 } },
 	[WEIGHT] = { "weight", LB_CLASS_LEAF, 0, LBX_USAGE_WEIGHTS, { 1, 2, -INFINITY, 4 } },
 	[SUM] = { "sum with NaN", LB_CLASS_UNARY, COPY, LBX_USAGE_COMPUTE, { 1, NAN, -INFINITY, 4 } },
+	[OWN] = { "causal mask", LB_CLASS_LEAF, 0, LBX_USAGE_WEIGHTS, { 0, -INFINITY, 0, 0 } },
 };
 
 static void make_tensor(uint64_t i, struct lbx_tensor *ret)
@@ -79,11 +80,12 @@ static void masks_are_told_apart(void **state)
 	says(s, "report", "", "  - weight (#5, float32 (4,), ready) holds 0 NaN and 1 Inf");
 	says(s, "report", "", "  - sum with NaN (#6, float32 (4,), ready) holds 1 NaN and 1 Inf");
 	is_silent_about(s, "report", "", "mask (#1, float32 (4,), ready) holds");
+	is_silent_about(s, "report", "", "causal mask (");
 	is_silent_about(s, "report", "", "mask (#2, float32 (4,), ready) holds");
 	says(s, "report", "",
-	     "  6 floating tensors looked at (96 B); -Inf that was put there, as into a mask,\n"
+	     "  7 floating tensors looked at (112 B); -Inf that was put there, as into a mask,\n"
 	     "    does not count: mask (#1, float32 (4,), ready), and what has it from there\n");
-	says(s, "report", "--json", "\"masked\":2");
+	says(s, "report", "--json", "\"masked\":3");
 	s->context.stacks = NULL;
 }
 

@@ -149,14 +149,16 @@ static bool has_mask(const struct scan *s, const struct lbx_tensor *t)
 	return false;
 }
 
-/* Whether it is an input, or made of one that is a mask. */
+/* Whether it is an input, or made of one that is a mask, or is a model's own mask: then it holds 0 and -Inf alone. */
 static bool is_masked(const struct scan *s, const struct lbx_tensor *t)
 {
+	const struct lbx_summary *m = &s->summary;
 	struct lbx_tensor input;
 	bool found = false;
 
 	if (t->op_class == LB_CLASS_LEAF)
-		return t->usage != LBX_USAGE_WEIGHTS && t->usage != LBX_USAGE_STATE;
+		return (t->usage != LBX_USAGE_WEIGHTS && t->usage != LBX_USAGE_STATE) ||
+		       m->special[LBX_NEGATIVE_INF] + m->special[LBX_ZERO] == m->count;
 	for (uint32_t i = 0; i < t->n_inputs && i < MAX_INPUTS && !found; i++) {
 		bool clean = lb_ok();
 		found = lbx_tensor_input(t, i, &input) && has_mask(s, &input);

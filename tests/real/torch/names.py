@@ -4,6 +4,7 @@ writes into the file TRUTH by which paths they are reached, says `resting`, and 
 import sys
 import threading
 
+import numpy
 import torch
 
 torch.manual_seed(0)
@@ -100,6 +101,10 @@ for name, tensor in list(model.named_parameters()) + list(model.named_buffers())
         if isinstance(state, torch.Tensor):
             write("name", f"optimizer.state[model.{name}]['{key}']", state)
 del name, tensor, key, state
+state = model.state_dict()
+numpy.savez(sys.argv[1] + ".npz", **{name: tensor.numpy() for name, tensor in state.items()})
+print("model", len(state), sum(tensor.numel() for tensor in state.values()), sep="\t", file=truth)
+del state
 write("path", "model.layers[1].fc1.weight", model.layers[1].fc1.weight)
 write("path", "trainer.parts[0].layers[-1].fc2.bias", model.layers[2].fc2.bias)
 write("path", "optimizer.param_groups[0]['params'][0]", next(model.parameters()))

@@ -22,6 +22,11 @@ with open(sys.argv[1]) as truth:
         if line.startswith("frame"):
             calls.append(line.rstrip("\n").split("\t")[1])
             continue
+        if line.startswith("model"):
+            said = json.loads(ask("model").stdout)
+            if [said["tensors"], said["parameters"]] != [int(word) for word in line.split("\t")[1:]]:
+                print("the model has", line, "but:", said)
+            continue
         kind, data, path = line.rstrip("\n").split("\t")
         if kind == "name":
             is_right = path in names.get(int(data), [])

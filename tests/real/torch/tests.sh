@@ -57,6 +57,9 @@ torch_named()
 	same "$1: names, and paths as Python writes them" \
 		"$(grep -c ^name "$truth") names and $(grep -c ^path "$truth") paths are right" \
 		"$(python3 tests/real/torch/names_check.py "$truth" $2)"
+	same "$1: its weights beside its state_dict()" "$(printf '%s of %s parameters are by name: %s equal' \
+		$(sed -n "s/^model\t\([0-9]*\).*/\1 \1 \1/p" "$truth"))" \
+		"$($2 weights "$truth.npz" 2>&1 | sed -n '1s/ in [^ ]* / /p')"
 }
 
 torch_names()
