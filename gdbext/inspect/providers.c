@@ -52,7 +52,7 @@ static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 /* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++
  * gives them. */
 static const struct lbx_wrapped torch_wrapped[] = {
-	{ "(@)._M_impl._M_start + (#) < (@)._M_impl._M_finish", "(@)._M_impl._M_start[#].impl_.target_" },
+	{ "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish", "(@)._M_impl._M_start[#].impl_.target_" },
 	{ NULL, "($).impl_.target_" },
 	{ "($)._M_payload._M_engaged", "($)._M_payload._M_payload._M_value.impl_.target_" },
 	{ NULL, "($)._M_ptr->impl_.target_" },

@@ -205,7 +205,9 @@ static bool find_sets(struct lbx_context *context)
 	if (!check_kept(context))
 		return false;
 	if (!open_sets(context)) {
-		keep_costly(context);
+		/* what could not be read any more after an interruption is missing in what was found then */
+		if (lb_error_cause() != LB_INTERRUPTED)
+			keep_costly(context);
 		close_sets(context);
 		return false;
 	}

@@ -260,6 +260,26 @@ static void tell_reach(struct lbx_torch_set *s, const struct lbx_torch_node *nod
 	fn(context, "keeps", text);
 }
 
+/* Where there is none, an object of a class of its own stands for it. */
+static void describe_gradient(struct lbx_torch_set *s, uint64_t address, char ret[TEXT])
+{
+	const struct lbx_torch_class *class;
+	size_t number = index_of(s, address);
+	uint64_t vtable;
+
+	if (number) {
+		snprintf(ret, TEXT, "#%zu", number);
+		return;
+	}
+	class = address && lbx_target_try_read(lbx_torch_set_target(s), address, &vtable, sizeof vtable)
+		    ? lbx_torch_class_at(&s->classes, vtable)
+		    : NULL;
+	if (!address || (class && class->kind == LBX_TORCH_UNDEFINED))
+		snprintf(ret, TEXT, "None");
+	else
+		snprintf(ret, TEXT, "at 0x%" PRIx64 ", which was not found", address);
+}
+
 void lbx_torch_history_tell(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context)
 {
 	struct lbx_torch_autograd a;
@@ -269,10 +289,9 @@ void lbx_torch_history_tell(struct lbx_torch_set *s, const struct lbx_torch_reco
 		fn(context, "requires_grad", "False");
 	if (!lbx_torch_autograd_read(lbx_torch_set_target(s), &s->autograd, r->autograd, &a))
 		return;
-	size_t gradient = index_of(s, a.gradient);
 	fn(context, "requires_grad", a.requires || a.function ? "True" : "False");
-	snprintf(text, sizeof text, "#%zu", gradient);
-	fn(context, "grad", gradient ? text : "None");
+	describe_gradient(s, a.gradient, text);
+	fn(context, "grad", text);
 	const struct lbx_torch_node *node = lbx_torch_node_at(&s->graph, a.function);
 	if (node)
 		tell_reach(s, node, fn, context);

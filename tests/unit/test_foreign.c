@@ -143,6 +143,58 @@ static void all_that_may_be_there_are_told(void **state)
 	says(s, "owner", "0x200048", "0x200048 is 8 bytes past the end of buffer #");
 }
 
+/* ---- parts of one buffer ---- */
+
+enum { PARTS = 20, PART = 1 << 18, NAMED = 1 };
+
+static void make_part(uint64_t i, struct lbx_tensor *ret)
+{
+	make_tensor(WEIGHT, ret);
+	ret->buffer_id = 1;
+	ret->data = IMAGE_DATA;
+	ret->offset = (int64_t)(i - 1) * PART;
+	ret->size = ret->axes.few.shape[0] = PART;
+	ret->buffer_bytes = (int64_t)PARTS * PART * 4;
+	snprintf(ret->name, sizeof ret->name, "part%d", (int)i);
+}
+
+static void make_nameless_part(uint64_t i, struct lbx_tensor *ret)
+{
+	make_part(i, ret);
+	ret->name[0] = i == NAMED ? ret->name[0] : '\0';
+}
+
+static void make_whole(uint64_t i, struct lbx_buffer *ret)
+{
+	*ret = (struct lbx_buffer){
+		.id = i, .data = IMAGE_DATA, .nbytes = (int64_t)PARTS * PART * 4, .capacity = (int64_t)PARTS * PART * 4
+	};
+}
+
+static void who_has_names_is_added_up(void **state)
+{
+	static const struct made all = {
+		.n = PARTS, .n_buffers = 1, .tensor = make_part, .buffer = make_whole, .input = input_of
+	};
+	static const struct made one = {
+		.n = PARTS, .n_buffers = 1, .tensor = make_nameless_part, .buffer = make_whole, .input = input_of
+	};
+	struct session *s = *state;
+
+	made_alone(s, &all);
+	says(s, "memory", "", "20 MiB");
+	is_silent_about(s, "memory", "", "no more than");
+	session_forget(s);
+	made_alone(s, &one);
+	says(s, "memory", "", "no more than 1.0 MiB of");
+}
+
+static int begin_parts(void **state)
+{
+	*state = session_create(false);
+	return 0;
+}
+
 static void nobody_is_told_to_call_what_is_not_there(void **state)
 {
 	struct session *s = *state;
@@ -157,6 +209,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(masks_are_told_apart, begin_masks, session_stop),
 		cmocka_unit_test_setup_teardown(all_that_may_be_there_are_told, begin_overlapping, session_stop),
+		cmocka_unit_test_setup_teardown(who_has_names_is_added_up, begin_parts, session_stop),
 		cmocka_unit_test_setup_teardown(nobody_is_told_to_call_what_is_not_there, begin_overlapping,
 						session_stop),
 	};

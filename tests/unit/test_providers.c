@@ -664,6 +664,12 @@ static int opened_for_three(struct session *s)
 	return made_opened - before;
 }
 
+static bool interrupt(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)out, (void)what, (void)done, (void)total;
+	return false;
+}
+
 static void a_costly_set_is_kept(void **state)
 {
 	struct session *s = *state;
@@ -724,6 +730,14 @@ static void a_costly_set_is_kept(void **state)
 	session_forget(s);
 	at.waits = false;
 	assert_int_equal(opened_for_three(s), 0);
+	/* interrupted: what was found then may lack what could not be read any more */
+	at.moment = 4;
+	s->out.progress = interrupt;
+	session_says(s, "list", "");
+	assert_true(s->failed);
+	session_forget(s);
+	s->out.progress = NULL;
+	assert_int_equal(opened_for_three(s), 1);
 	/* another program */
 	kept.target = &other;
 	assert_int_equal(opened_for_three(s), 1);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/figures.h"
+#include "inspect/memory/holdings.h"
 
 enum { PLACE = 1 << 13, PINNED_MIN = 1 << 20, PINNED_PART = 16 };
 
@@ -55,8 +56,8 @@ static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int
 		if (h->site == 0 || t->id == h->buffer.tensor)
 			h->site = t->site;
 		h->scope |= t->scope_refs > 0;
-		if (t->name[0] && lbx_tensor_nbytes(t) > h->named)
-			h->named = lbx_tensor_nbytes(t);
+		if (t->name[0])
+			h->named = lbx_capped_sum(h->named, lbx_tensor_nbytes(t));
 		note(h->tensors, &h->n_tensors, t);
 	}
 }

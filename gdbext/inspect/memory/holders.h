@@ -19,7 +19,7 @@ struct lbx_holder {
 	uint64_t site;           /* that made the tensor it was allocated for, or the first of them */
 	uint64_t n_tensors;      /* that lie over it; the first LBX_HOLDERS_NAMED in `tensors` */
 	struct lbx_held_by tensors[LBX_HOLDERS_NAMED];
-	int64_t named;           /* bytes of the largest of them that has a name; 0: none has */
+	int64_t named;           /* bytes of those that have a name: no more of it has one; 0: none has */
 	uint64_t n_consumers;    /* lazy tensors that these are inputs of; likewise */
 	struct lbx_held_by consumers[LBX_HOLDERS_NAMED];
 	bool scope;              /* an open scope holds one of them */

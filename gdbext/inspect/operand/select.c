@@ -202,8 +202,9 @@ struct names {
 	struct lbx_named found[MAX_BRACKETS + 1];
 };
 
-/* A name that one tensor has comes first, and what the program's own language, as Python, has under it: that costs the
- * debugger no question, and a debugger takes long to find out that there is no variable of a name. `(x)` is never a name. */
+/* What the program's own language, as Python, has under a name comes first, since that is what its user means, then a name that
+ * one tensor has: that costs the debugger no question, and a debugger takes long to find out that there is no variable of a
+ * name. `(x)` is never a name. */
 static bool search(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,
 		   struct names *names, size_t *used, struct lbx_tensor *ret)
 {
@@ -216,16 +217,18 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
 	if (!lbx_find_named(tensors, names->prefixes, n, names->found))
 		return false;
-	for (int i = 0; i < n && names->found[i].count <= 1; i++) {
+	for (int i = 0; i < n; i++) {
 		*used = lengths[i];
-		if (names->found[i].count == 1) {
-			*ret = names->found[i].first;
-			return true;
-		}
 		if (lbx_tensors_by_path(tensors, names->prefixes[i], ret))
 			return true;
 		if (!lb_ok())
 			return false;
+		if (names->found[i].count > 1)
+			break;
+		if (names->found[i].count == 1) {
+			*ret = names->found[i].first;
+			return true;
+		}
 	}
 	for (int i = 0; i < n; i++) {
 		const char *prefix = names->prefixes[i];

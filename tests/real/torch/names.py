@@ -55,6 +55,8 @@ class Trainer:
 def rest(look):
     taken = look()
     write("path", "taken", taken)
+    shadow = taken  # not what train() calls so
+    write("path", "shadow", shadow)
     ready.wait()
     frame = sys._getframe().f_back  # this function goes on to other lines
     while frame:
@@ -134,6 +136,8 @@ waits = True
 def train():
     held = torch.full((13,), 2.0)
     write("name", "held", held)
+    shadow = torch.full((14,), 2.0)
+    write("name", "shadow", shadow)
     model(torch.randn(5, 8))
 
 
