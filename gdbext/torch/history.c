@@ -250,13 +250,13 @@ static void tell_reach(struct lbx_torch_set *s, const struct lbx_torch_node *nod
 	queue[reach.n++] = (uint64_t)(node - s->graph.nodes);
 	for (uint64_t i = 0; i < reach.n; i++)
 		visit(&reach, &s->graph.nodes[queue[i]]);
-	snprintf(text, sizeof text, "%" PRIu64 " node%s, %" PRIu64 " of them of parameters or other leaves", reach.n,
-		 LB_S(reach.n), reach.n_leaves);
+	snprintf(text, sizeof text, "%s%" PRIu64 " node%s, %" PRIu64 " of them of parameters or other leaves",
+		 s->graph.is_cut ? "at least " : "", reach.n, LB_S(reach.n), reach.n_leaves);
 	fn(context, "graph", text);
 	if (!reach.n_kept)
 		return;
-	snprintf(text, sizeof text, "%" PRIu64 " tensor%s for the way back: %s%s", reach.n_kept, LB_S(reach.n_kept),
-		 reach.list, reach.shown < reach.n_kept ? ", …" : "");
+	snprintf(text, sizeof text, "at least %" PRIu64 " tensor%s for the way back: %s%s", reach.n_kept,
+		 LB_S(reach.n_kept), reach.list, reach.shown < reach.n_kept ? ", …" : "");
 	fn(context, "keeps", text);
 }
 

@@ -252,7 +252,7 @@ static void what_autograd_knows_is_told(void **state)
 	const char *of_y = facts_of(Y);
 	assert_non_null(strstr(of_y, "requires_grad: True\ngrad: None\n"));
 	assert_non_null(strstr(of_y, "graph: 3 nodes, 1 of them"));
-	assert_non_null(strstr(of_y, "keeps: 1 tensor for the way back: #13\n"));
+	assert_non_null(strstr(of_y, "keeps: at least 1 tensor for the way back: #13\n"));
 	assert_non_null(strstr(facts_of(1), "requires_grad: False\n"));
 	/* one that is there, and was not found, is not none */
 	uint64_t meta = regions_get(&image.regions, tensor(Y).address + image.layout.behind + LBX_TORCH_AUTOGRAD, 8);

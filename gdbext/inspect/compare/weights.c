@@ -28,7 +28,8 @@ struct weights {
 	size_t *renamed, *named;
 	bool *is_tied; /* by the parameter, which has no array: another one that has the same memory has one */
 	int64_t limit;
-	double seconds;
+	double deadline; /* of searches: for explanations, then for other names */
+	bool is_late;
 };
 
 /* ---- judging ---- */
@@ -43,8 +44,6 @@ static double now(void)
 
 static bool judge_all(struct weights *w)
 {
-	double deadline = now() + w->seconds;
-
 	for (size_t i = 0; i < w->parameters.n; i++) {
 		size_t saved = w->pairing.array_of[i];
 		if (!lbx_progress(w->context->out, "comparing weights", (int64_t)i, (int64_t)w->parameters.n))
@@ -54,7 +53,7 @@ static bool judge_all(struct weights *w)
 		struct lbx_judged *to = &w->judged[w->n];
 		*to = (struct lbx_judged){ .parameter = i, .saved = saved - 1, .worst = -1 };
 		if (!lbx_judge(w->context, &w->parameters.list[i], &w->checkpoint, &w->checkpoint.list[saved - 1],
-			       deadline - now(), to))
+			       w->deadline - now(), to))
 			return false;
 		w->counts[to->judgement]++;
 		w->n++;
@@ -90,6 +89,9 @@ static bool find_owner(struct weights *w, size_t array, bool has_own, size_t *tr
 		bool has = w->named[p] || w->pairing.array_of[p];
 		if (has != has_own)
 			continue;
+		w->is_late |= now() > w->deadline;
+		if (w->is_late)
+			break;
 		++*tries;
 		if (lbx_is_same(w->context, &w->parameters.list[p], &w->checkpoint, &w->checkpoint.list[array])) {
 			w->renamed[array] = p + 1;
@@ -258,7 +260,10 @@ static void tell_missing(const struct weights *w)
 		lbx_printf(out, "\n");
 	}
 	lbx_end(out);
+	LBX_KEY(out, "out_of_time", json_boolean(w->is_late));
 	left_out(w, w->n_missing);
+	if (w->is_late)
+		lbx_printf(out, "  not all were looked for under other names: out of time (--seconds)\n");
 }
 
 static void tell_unexpected(const struct weights *w)
@@ -385,7 +390,7 @@ static bool run_weights(struct lbx_context *context, const struct lbx_args *args
 	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &w.limit) ||
 	    !lbx_args_int(args, "seconds", 0, MAX_SECONDS, &seconds))
 		return false;
-	w.seconds = (double)seconds;
+	w.deadline = now() + (double)seconds;
 	bool done = take(&w, args) && judge_all(&w);
 	if (done) {
 		find_tied(&w);
@@ -419,7 +424,7 @@ const struct lbx_command lbx_command_weights = {
 		{ "prefix", "TEXT", "what names in the program begin with, and not in the checkpoint" },
 		{ "saved-prefix", "TEXT", "what names in the checkpoint begin with, and not in the program" },
 		{ "limit", "N", "show N rows of each kind (default 20, JSON all); 0: all" },
-		{ "seconds", "N", "search for explanations for N seconds at most (default 10); 0: for none" },
+		{ "seconds", "N", "search for explanations and other names for N seconds at most (default 10)" },
 	},
 	.run = run_weights,
 };
