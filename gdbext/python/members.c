@@ -38,7 +38,7 @@ static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, u
 	if (!is_wanted && !place->is_owner)
 		return true;
 	place->is_done = true;
-	uint32_t before = place->first;
+	uint32_t first = place->first, last = place->last;
 	node = (struct lbx_py_node){ .object = object,
 				     .key = key,
 				     .from = from,
@@ -50,9 +50,10 @@ static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, u
 	if (!lbx_py_add_node(w, place, &node))
 		return false;
 	if (is_wanted && w->n > n) { /* to the front */
-		w->nodes[n].next = before;
-		w->nodes[place->last].next = UINT32_MAX;
+		w->nodes[n].next = first;
+		w->nodes[last].next = UINT32_MAX;
 		place->first = (uint32_t)n;
+		place->last = last;
 	}
 	return true;
 }

@@ -377,6 +377,74 @@ static void the_large_does_not_hide_the_small(void **state)
 	stop();
 }
 
+/* ---- members ---- */
+
+/* What is wanted: one of the two. */
+static bool is_weight(void *context, uint64_t object)
+{
+	const struct wanted *wanted = context;
+
+	return object == wanted[0].object || object == wanted[1].object;
+}
+
+static void all_paths_are(const struct lbx_py_walk *walk, uint64_t object, const char *expected)
+{
+	char path[LBX_PY_PATH], all[TEXT] = "";
+
+	for (uint32_t node = lbx_py_walk_find(walk, object); node != UINT32_MAX; node = walk->nodes[node].next) {
+		size_t used = strlen(all);
+		assert_true(lbx_py_path(walk, node, path));
+		snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", path);
+	}
+	assert_string_equal(all, expected);
+}
+
+/* That of the outermost instance is first, and the others are still there. */
+static void members_keep_their_other_paths(struct lbx_python *py)
+{
+	struct wanted wanted[2];
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_walk walk;
+	const struct lbx_py_rules rules = { .is_wanted = is_weight,
+					    .context = wanted,
+					    .elided = { "_parameters", "_buffers", "_modules" } };
+
+	assert_int_equal(lbx_py_evaluate(py, &anything, "weight", found), 1);
+	wanted[0].object = found[0].object;
+	assert_int_equal(lbx_py_evaluate(py, &anything, "mean", found), 1);
+	wanted[1].object = found[0].object;
+	assert_true(lbx_py_walk_start(py, &rules, &walk));
+	all_paths_are(&walk, wanted[0].object, "net.fc.weight weight inner.weight kept[0]");
+	all_paths_are(&walk, wanted[1].object, "net.fc.mean mean inner.mean kept[1]");
+	lbx_py_walk_end(&walk);
+}
+
+static void members_of_instances(void **state)
+{
+	static const char script[] = "import sys\n"
+				     "class Net: pass\n"
+				     "weight, mean = ['weight'], ['mean']\n"
+				     "inner, net = Net(), Net()\n"
+				     "inner._parameters = {'weight': weight}\n"
+				     "inner._buffers = {'mean': mean}\n"
+				     "net._modules = {'fc': inner}\n"
+				     "kept = [weight, mean]\n"
+				     "print('ready', flush=True)\n"
+				     "sys.stdin.read()\n";
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i], script);
+		struct lbx_python *py = open_python(process.target);
+		assert_non_null(py);
+		members_keep_their_other_paths(py);
+		lbx_python_close(py);
+		stop();
+	}
+}
+
 /* ---- memory that lies ---- */
 
 struct liar {
@@ -468,6 +536,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(each_python),
 					    cmocka_unit_test(the_large_does_not_hide_the_small),
+					    cmocka_unit_test(members_of_instances),
 					    cmocka_unit_test(lies_are_survived) };
 
 	find_pythons();
