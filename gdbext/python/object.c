@@ -153,11 +153,13 @@ static const struct lbx_py_type *type_at(struct lbx_python *py, uint64_t address
 	struct lbx_py_types *types = &py->types;
 	struct lbx_py_type new, **place;
 
-	if (address == types->last_no || !reserve_place(types))
+	if (address == types->last_no)
+		return NULL;
+	if (types->room && *(place = place_of(types, address)))
+		return *place;
+	if (!reserve_place(types))
 		return NULL;
 	place = place_of(types, address);
-	if (*place)
-		return *place;
 	if (!read_type(py, address, &new) || !(*place = malloc(sizeof new))) {
 		types->last_no = address;
 		return NULL;

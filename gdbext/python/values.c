@@ -3,7 +3,7 @@
 
 #include "python/python.h"
 
-enum { MAX_ITEMS = 1 << 28, MAX_CHARACTERS = 1 << 30, DIGIT_BITS = 30, DIGITS = 3, TAG_BITS = 3 };
+enum { MAX_ITEMS = 1 << 28, MAX_CHARACTERS = 1 << 30, DIGIT_BITS = 30, DIGITS = 3, LAST_DIGIT_BITS = 4, TAG_BITS = 3 };
 
 static bool is_kind(struct lbx_python *py, uint64_t object, enum lbx_py_kind kind)
 {
@@ -97,11 +97,14 @@ bool lbx_py_int(struct lbx_python *py, uint64_t object, int64_t *ret)
 		return false;
 	bool is_tagged = py->layout.minor >= 12, is_negative = is_tagged ? (tag & 3) == 2 : tag < 0;
 	int64_t n = is_tagged ? (int64_t)((uint64_t)tag >> TAG_BITS) : tag < 0 ? -tag : tag;
-	if (n > DIGITS - 1 || !lbx_py_read(py, object + LBX_PY_DIGITS, digits, (size_t)n * sizeof *digits))
+	if (n > DIGITS || !lbx_py_read(py, object + LBX_PY_DIGITS, digits, (size_t)n * sizeof *digits) ||
+	    (n == DIGITS && digits[DIGITS - 1] >> LAST_DIGIT_BITS))
 		return false;
 	for (int64_t i = 0; i < n; i++)
 		value |= (uint64_t)digits[i] << (i * DIGIT_BITS);
-	*ret = is_negative ? -(int64_t)value : (int64_t)value;
+	if (value > (uint64_t)INT64_MAX + is_negative)
+		return false;
+	*ret = (int64_t)(is_negative ? -value : value);
 	return true;
 }
 

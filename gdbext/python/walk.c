@@ -130,9 +130,12 @@ static bool meet_items(struct lbx_py_walk *w, uint32_t from, int64_t *i, int64_t
 
 static bool meet_parts(struct lbx_py_walk *w, uint32_t from, int64_t i, int64_t most)
 {
-	bool more = false, is_dict = lbx_py_type_of(w->py, w->nodes[from].object)->kind == LBX_PY_DICT;
+	const struct lbx_py_type *type = lbx_py_type_of(w->py, w->nodes[from].object);
+	bool more = false;
 
-	if (!(is_dict ? meet_entries : meet_items)(w, from, &i, most, &more))
+	if (!type) /* it is not read again, as it was when it was met */
+		return true;
+	if (!(type->kind == LBX_PY_DICT ? meet_entries : meet_items)(w, from, &i, most, &more))
 		return false;
 	if (!more || w->is_full)
 		return true;
