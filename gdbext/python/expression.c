@@ -64,19 +64,30 @@ static uint64_t find_member(const struct scope *s, uint64_t object, const char *
 	return found;
 }
 
-static int64_t count_members(const struct scope *s, uint64_t object)
+/* Of a dict of members whose names are numbers; each such dict is counted from its own end. */
+static uint64_t find_numbered(struct lbx_python *py, uint64_t members, int64_t index)
 {
 	uint64_t key, value;
 	struct lbx_py_dict dict;
-	int64_t n = 0;
+	char name[24];
 
-	for (const char *const *elided = s->rules->elided; *elided; elided++) {
-		uint64_t members = lbx_py_attribute(s->py, object, *elided);
-		bool is_open = members && lbx_py_dict_open(s->py, members, &dict);
-		for (int64_t i = 0; is_open && lbx_py_dict_next(s->py, &dict, &i, &key, &value);)
-			n++;
-	}
-	return n;
+	if (!lbx_py_dict_open(py, members, &dict))
+		return 0;
+	int64_t n = 0;
+	for (int64_t i = 0; index < 0 && lbx_py_dict_next(py, &dict, &i, &key, &value);)
+		n++;
+	index += n;
+	snprintf(name, sizeof name, "%lld", (long long)index);
+	return index >= 0 ? lbx_py_dict_find(py, &dict, name) : 0;
+}
+
+static uint64_t find_numbered_member(const struct scope *s, uint64_t object, int64_t index)
+{
+	uint64_t found = 0;
+
+	for (const char *const *elided = s->rules->elided; *elided && !found; elided++)
+		found = find_numbered(s->py, lbx_py_attribute(s->py, object, *elided), index);
+	return found;
 }
 
 static uint64_t find_attribute(const struct scope *s, uint64_t object, const char *name)
@@ -90,7 +101,6 @@ static uint64_t find_attribute(const struct scope *s, uint64_t object, const cha
 static uint64_t find_index(const struct scope *s, uint64_t object, int64_t index)
 {
 	struct lbx_py_dict dict;
-	char name[24];
 	uint64_t at;
 	int64_t n;
 
@@ -100,9 +110,7 @@ static uint64_t find_index(const struct scope *s, uint64_t object, int64_t index
 	}
 	if (lbx_py_dict_open(s->py, object, &dict))
 		return lbx_py_dict_find_int(s->py, &dict, index);
-	index += index < 0 ? count_members(s, object) : 0;
-	snprintf(name, sizeof name, "%lld", (long long)index);
-	return find_member(s, object, name);
+	return find_numbered_member(s, object, index);
 }
 
 static uint64_t find_object(const struct scope *s, uint64_t object, uint64_t key)

@@ -451,6 +451,34 @@ static void members_keep_their_other_paths(struct lbx_python *py)
 	lbx_py_walk_end(&walk);
 }
 
+/* Each dict of members is counted by itself. */
+static void members_have_numbers(struct lbx_python *py)
+{
+	static const char *const cases[][2] = {
+		{ "row[0]", "first" },
+		{ "row[1]", "second" },
+		{ "row[-1]", "second" },
+		{ "row[-2]", "first" },
+		{ "row[-3]", "nothing" },
+		{ "row[2]", "nothing" },
+		{ "own[0]", "only" },
+		{ "own[-1]", "only" },
+		{ "own[-2]", "nothing" },
+		{ "odd[-1]", "nothing" },
+		{ "odd[-9223372036854775808]", "nothing" },
+	};
+	const struct lbx_py_rules rules = { .is_wanted = any, .elided = { "_parameters", "_buffers", "_modules" } };
+	struct lbx_py_found found[LBX_PY_FOUND];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[TEXT] = "nothing";
+		if (lbx_py_evaluate(py, &rules, cases[i][0], found) > 0)
+			assert_true(lbx_py_text(py, found[0].object, text, sizeof text));
+		if (strcmp(text, cases[i][1]) != 0)
+			fail_msg("%s: %s is %s", py->version, cases[i][0], text);
+	}
+}
+
 static void members_of_instances(void **state)
 {
 	static const char script[] = "import sys\n"
@@ -461,6 +489,13 @@ static void members_of_instances(void **state)
 				     "inner._buffers = {'mean': mean}\n"
 				     "net._modules = {'fc': inner}\n"
 				     "kept = [weight, mean]\n"
+				     "row, own, odd = Net(), Net(), Net()\n"
+				     "row._parameters = {'scale': ['scale']}\n"
+				     "row._buffers = {'mean': ['other']}\n"
+				     "row._modules = {'0': 'first', '1': 'second'}\n"
+				     "own._parameters = {'0': 'only'}\n"
+				     "own._modules = {'name': 'other', 'more': 'another'}\n"
+				     "odd._modules = {'-1': 'odd', '-9223372036854775807': 'odd'}\n"
 				     "print('ready', flush=True)\n"
 				     "sys.stdin.read()\n";
 
@@ -472,6 +507,7 @@ static void members_of_instances(void **state)
 		struct lbx_python *py = open_python(process.target);
 		assert_non_null(py);
 		members_keep_their_other_paths(py);
+		members_have_numbers(py);
 		lbx_python_close(py);
 		stop();
 	}
