@@ -231,9 +231,7 @@ int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, con
 				n = add(ret, n, object, thread.tid, frame.function);
 				break;
 			}
-			struct lbx_py_frame caller;
-			more = lbx_py_frame_next(py, &frame, &caller);
-			frame = caller;
+			more = lbx_py_frame_next(py, &frame, &frame);
 		}
 	}
 	scope.frame = NULL;

@@ -1,5 +1,7 @@
 #include "python/frames.h"
 
+#include <stdio.h>
+
 enum { MAX_VARIABLES = 1 << 16, MAX_CODE = 1 << 26 };
 enum { OWNED_BY_C = 3 /* from here on: no function's frame, but one of the interpreter's own */ };
 enum { KIND_CELL = 0x40, KIND_FREE = 0x80 };
@@ -73,6 +75,15 @@ bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *threa
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret)
 {
 	return frame_from(py, frame->previous, ret);
+}
+
+void lbx_py_frame_text(const struct lbx_py_frame *frame, char *ret, size_t size)
+{
+	char line[16] = "";
+
+	if (frame->line)
+		snprintf(line, sizeof line, ":%d", frame->line);
+	snprintf(ret, size, "%s at %s%s", frame->function, frame->file, line);
 }
 
 /* ---- variables ---- */

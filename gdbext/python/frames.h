@@ -25,9 +25,12 @@ struct lbx_py_frame {
 	int line; /* 0: not known */
 };
 
-/* The thread's innermost frame; the frame that called it. False at the end, and where it cannot be one. */
+/* The thread's innermost frame; the frame that called it, which may take its place. False at the end, and where it cannot be
+ * one. */
 bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *thread, struct lbx_py_frame *ret);
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret);
+/* "f at file.py:12", or without the line, where it is not known. */
+void lbx_py_frame_text(const struct lbx_py_frame *frame, char *ret, size_t size);
 /* The next variable of a function at or after *i, which moves past it, and the object that it has: those without one are
  * passed over. *ret_name is a str. */
 bool lbx_py_local_next(struct lbx_python *py, const struct lbx_py_frame *frame, int *i, uint64_t *ret_name,

@@ -260,15 +260,14 @@ static void values_are_as_python_has_them(struct lbx_python *py)
 /* "inner:36 outer:37 <module>:54" */
 static void describe(struct lbx_python *py, const struct lbx_py_thread *thread, char ret[TEXT])
 {
-	struct lbx_py_frame frame, caller;
+	struct lbx_py_frame frame;
 	int n = 0;
 
 	ret[0] = '\0';
 	for (bool more = lbx_py_frame_first(py, thread, &frame); more && n < FRAMES; n++) {
 		size_t used = strlen(ret);
 		snprintf(ret + used, TEXT - used, "%s%s:%d", n ? " " : "", frame.function, frame.line);
-		more = lbx_py_frame_next(py, &frame, &caller);
-		frame = caller;
+		more = lbx_py_frame_next(py, &frame, &frame);
 	}
 }
 
@@ -288,6 +287,35 @@ static void frames_are_as_python_has_them(struct lbx_python *py)
 	}
 	assert_int_equal(n, 3);
 	assert_int_equal(n_workers, 1);
+}
+
+static void a_line_that_is_not_known_is_left_out(void **state)
+{
+	static const char script[] = "import sys\n"
+				     "def wait():\n"
+				     "    print('ready', flush=True)\n"
+				     "    sys.stdin.read()\n"
+				     "wait.__code__ = wait.__code__.replace(co_linetable=b'')\n"
+				     "wait()\n";
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+	char text[TEXT];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	start(pythons[0], script);
+	struct lbx_python *py = open_python(process.target);
+	assert_non_null(py);
+	assert_true(lbx_py_thread(py, 0, &thread) && lbx_py_frame_first(py, &thread, &frame));
+	lbx_py_frame_text(&frame, text, sizeof text);
+	assert_string_equal(text, "wait at <string>");
+	assert_true(lbx_py_frame_next(py, &frame, &frame));
+	lbx_py_frame_text(&frame, text, sizeof text);
+	assert_string_equal(text, "<module> at <string>:6");
+	assert_false(lbx_py_frame_next(py, &frame, &frame));
+	lbx_python_close(py);
+	stop();
 }
 
 /* ---- the walk ---- */
@@ -603,6 +631,7 @@ static void lies_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(each_python),
+					    cmocka_unit_test(a_line_that_is_not_known_is_left_out),
 					    cmocka_unit_test(the_large_does_not_hide_the_small),
 					    cmocka_unit_test(a_full_table_of_types_is_of_use),
 					    cmocka_unit_test(members_of_instances),

@@ -174,7 +174,7 @@ static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int n
 static void tell_frames(struct teller *t, const struct lbx_py_thread *thread)
 {
 	struct lbx_out *out = t->context->out;
-	struct lbx_py_frame frame, caller;
+	struct lbx_py_frame frame;
 	int number = 0;
 
 	for (bool more = lbx_py_frame_first(t->py, thread, &frame); more && number < LBX_PY_FRAMES; number++) {
@@ -183,8 +183,7 @@ static void tell_frames(struct teller *t, const struct lbx_py_thread *thread)
 			return;
 		}
 		tell_frame(t, &frame, number);
-		more = lbx_py_frame_next(t->py, &frame, &caller);
-		frame = caller;
+		more = lbx_py_frame_next(t->py, &frame, &frame);
 	}
 }
 
@@ -222,7 +221,7 @@ bool lbx_describe_python(struct lbx_context *context, uint64_t tid, char *ret, s
 	for (int i = 0; py && lbx_py_thread(py, i, &thread); i++) {
 		if (thread.tid != tid || !lbx_py_frame_first(py, &thread, &frame))
 			continue;
-		snprintf(ret, size, "%s at %s:%d", frame.function, frame.file, frame.line);
+		lbx_py_frame_text(&frame, ret, size);
 		return true;
 	}
 	return false;
