@@ -128,6 +128,23 @@ static void what_does_not_fit_is_not_known(void **state)
 	part_is(y, AT(1, 1), 0, "1 0+4");
 }
 
+/* What lies behind the results of a scan are states, of which there may be none. */
+static void a_scan_without_states_is_not_known(void **state)
+{
+	uint64_t states = ggml_tensor("states", GGML_F32, NE(0, 2, 1, 1)),
+		 x = ggml_tensor("x", GGML_F32, NE(2, 3, 1, 1)), a = ggml_tensor("a", GGML_F32, NE(1, 2, 1, 1)),
+		 b = ggml_tensor("b", GGML_F32, NE(1, 3, 1, 1));
+	uint64_t scan = ggml_node("scan", GGML_SSM_SCAN, NE(12, 1, 1, 1), states, x);
+	const uint64_t sources[] = { states, x, x, a, b, b };
+
+	(void)state;
+	for (uint64_t i = 0; i < sizeof sources / sizeof *sources; i++)
+		ggml_image_put(&image, scan + image.layout.sources + 8 * i, sources[i], 8);
+	for (int64_t at = 0; at < 12; at += 11)
+		for (uint32_t s = 0; s < sizeof sources / sizeof *sources; s++)
+			part_is(scan, AT(at), s, "not known");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -137,6 +154,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(views_are_made_where_they_lie, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(a_row_is_the_one_that_its_index_says, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(what_does_not_fit_is_not_known, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_scan_without_states_is_not_known, start, ggml_finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,12 +235,12 @@ enum { STATES, X, DT, A, B, C, NUMBERS };
 static bool find_mamba(const struct lbx_ggml_element *e, struct mamba *m)
 {
 	struct lbx_ggml_record states, x, b;
-	int64_t number = 0, results;
+	int64_t number = 0;
 
 	*m = (struct mamba){ .is_old = !e->t->sources[NUMBERS] };
 	if (e->t->params[0] > 1 || !lbx_ggml_set_read(e->g, e->t->sources[STATES], &states) ||
 	    !lbx_ggml_set_read(e->g, e->t->sources[X], &x) || !lbx_ggml_set_read(e->g, e->t->sources[B], &b) ||
-	    x.size < 1 || b.size < 1)
+	    states.size < 1 || x.size < 1 || b.size < 1)
 		return false;
 	m->states = states.ne[0];
 	m->dim = m->is_old ? 1 : x.ne[0];
@@ -250,7 +250,7 @@ static bool find_mamba(const struct lbx_ggml_element *e, struct mamba *m)
 	m->groups = m->is_old ? 1 : b.ne[1];
 	for (int d = LBX_GGML_AXES; d-- > 0;)
 		number = number * e->t->ne[d] + e->at[d];
-	if (m->heads % m->groups || !lb_mul(x.size, m->states, &results))
+	if (m->heads % m->groups)
 		return false;
 	m->spot.is_state = number >= x.size;
 	if (m->spot.is_state) {
