@@ -11,6 +11,7 @@
 #include "plugin/ggml/own.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "plugin/bridge/bridge.h"
 #include "plugin/ggml/conditions.h"
@@ -24,6 +25,13 @@ static struct {
 	uint64_t answers[ANSWERS]; /* where it returns to */
 	int n_answers;
 } own;
+
+bool lbx_own_may_be(void)
+{
+	const struct lbx_call_words *w = lbx_call_words(lbx_found_callback()->machine);
+
+	return strcmp(w->result, w->first) != 0;
+}
 
 /* True where it returns to an address that is not known. */
 static void add_call(struct text *text)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether it can be: not where results are returned in the register that the node is in, as on aarch64. */
+bool lbx_own_may_be(void);
 /* These add to the response what calls it. */
 void lbx_own_arm(void);
 void lbx_own_disarm(void);

@@ -64,13 +64,15 @@ static struct words words_of(const char *s)
 }
 
 /* False where the slot has been written, or has been already; true where the program's own callback is the first one to be
- * kept, or there is no room for the scheduler, and nobody was told. */
+ * kept, or the scheduler has to be left alone, and nobody was told. */
 static void add_writing(struct text *text, const char *s)
 {
 	const struct lbx_ggml_callback *c = lbx_found_callback();
 	const struct words w = words_of(s);
 
 	text_printf(text, "($_lb_uses = 1, %s) ? 0 : ", w.is_ours);
+	if (!lbx_own_may_be())
+		text_printf(text, "%s != 0 ? $_lb_t[%s / 0x40 %% %#x] != %s : ", w.slot, s, LBX_GGML_MARKS, s);
 	add_index(text, s);
 	text_printf(text,
 		    " ? ($_lb_s[$_lb_i] = %s, $_lb_c[$_lb_i] = %s, $_lb_d[$_lb_i] = %s, %s = 0x%" PRIx64
@@ -137,6 +139,14 @@ void lbx_slots_arm(void)
 	add_entries(add_writing);
 }
 
+/* By what is in its slot. */
+static const char *why_left_alone(uint64_t callback)
+{
+	return callback && !lbx_own_may_be() ? "it has a callback of the program's own, which gdb cannot call on this "
+					       "processor"
+					     : "there are too many";
+}
+
 bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler)
 {
 	const struct lbx_ggml_callback *c = lbx_found_callback();
@@ -147,9 +157,8 @@ bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler)
 		lbx_own_arm();
 	} else {
 		lbx_wrap(context->out, 0, 2);
-		lbx_printf(context->out,
-			   "The nodes of ggml's scheduler at 0x%" PRIx64 " are not caught: there are too many.\n",
-			   scheduler);
+		lbx_printf(context->out, "The nodes of ggml's scheduler at 0x%" PRIx64 " are not caught: %s.\n",
+			   scheduler, why_left_alone(callback));
 		lbx_bridge_script("with language c -- set $_lb_t[%#x] = 0x%" PRIx64,
 				  (unsigned)(scheduler / 0x40 % LBX_GGML_MARKS), scheduler);
 	}
