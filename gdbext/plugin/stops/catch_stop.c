@@ -236,8 +236,6 @@ bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lb
 	} else if (!another) {
 		lbx_bridge_script("set $_lb_go = 1");
 	}
-	if (!lbx_bridge_waits())
-		lbx_node_look_end();
 	return true;
 }
 

@@ -18,10 +18,11 @@
 
 static struct lbx_tainted tainted;
 
-/* What has been seen, and counts when the line has ended: it may run again with answers. */
+/* What has been seen, and counts when another node is looked at: until then the line may run again, with answers, and the
+ * breakpoint of another catch ask once more about the same node, whose value often lies where its input was. */
 static struct {
 	bool is_set, is_dense, holds;
-	uint64_t start, end;
+	uint64_t node, start, end;
 } seen;
 
 void lbx_node_look_forget(void)
@@ -30,11 +31,13 @@ void lbx_node_look_forget(void)
 	seen.is_set = false;
 }
 
-void lbx_node_look_end(void)
+static void begin_look(uint64_t node)
 {
-	if (seen.is_set && seen.holds)
+	if (!seen.is_set || seen.node == node)
+		return;
+	if (seen.holds)
 		lbx_tainted_add(&tainted, seen.start, seen.end);
-	else if (seen.is_set && seen.is_dense)
+	else if (seen.is_dense)
 		lbx_tainted_remove(&tainted, seen.start, seen.end);
 	seen.is_set = false;
 }
@@ -42,6 +45,7 @@ void lbx_node_look_end(void)
 static void take_seen(const struct lbx_tensor *t, bool holds)
 {
 	seen.is_set = lbx_tensor_range(t, &seen.start, &seen.end);
+	seen.node = t->address;
 	seen.holds = holds;
 	seen.is_dense = seen.is_set && seen.end - seen.start == (uint64_t)lbx_tensor_nbytes(t);
 	lb_clear_error();
@@ -159,8 +163,10 @@ static bool look_for_nan(struct lbx_context *context, const struct lbx_catch *c,
 			 const struct lbx_array *array, const struct lbx_digest *d, struct lbx_catch_stop *ret)
 {
 	bool found = d->nan + d->inf > 0, any = !c->name[0] && !c->record && !c->op[0];
-	bool stops = found && (!any || is_new(context, r, d));
 
+	if (any)
+		begin_look(r->tensor.address);
+	bool stops = found && (!any || is_new(context, r, d));
 	if (any)
 		take_seen(&r->tensor, found);
 	if (stops) {

@@ -11,8 +11,6 @@ bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struc
 		   struct lbx_catch_stop *ret_stop, bool *ret);
 /* The node as its record has it: that is there where the program has given up the context that holds it. */
 bool lbx_node_tensor(struct lbx_context *context, uint64_t address, struct lbx_tensor *ret);
-/* The line that has looked ends. */
-void lbx_node_look_end(void);
 /* What it remembers of nodes that hold NaN is of no use. */
 void lbx_node_look_forget(void);
 

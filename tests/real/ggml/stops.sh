@@ -63,6 +63,7 @@ named_stops()
 # A weight that is NaN: the first stop is at the node that it spoils, in each graph; nothing in front of it, nothing behind.
 nan_stops()
 {
+	local first
 	stopped=$1
 	python3 tests/real/ggml/poison.py "$models/F32.gguf" "$scratch/NaN.gguf" blk.1.ffn_norm.weight 8 0000c07f
 	ln -sf "$scratch/NaN.gguf" "$models/NaN.gguf"
@@ -84,6 +85,21 @@ nan_stops()
 		Catch 2 is off
 	END
 	)" "$(stop_llama NaN '')"
+	# a catch that is asked about the same node, and finds nothing there, takes nothing from it, whichever comes first
+	for first in 1 2; do
+		printf '%s\n' 'tensor catch nan' 'tensor catch range * -1e4 1e4' 'tensor catch nan' | sed -n "$first,+1p" >"$scratch/look.gdb"
+		printf '%s\n' run continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >>"$scratch/look.gdb"
+		same "$1, in gdb: it stops there with a range of all nodes, caught $([ $first = 1 ] && echo behind || echo before)" "$(cat <<-'END'
+			nan
+			  tensor ffn_norm-1: float32 (N, 256), made by MUL
+			in llama
+			nan
+			  tensor ffn_norm-1: float32 (N, 256), made by MUL
+			in llama
+			- ended 0
+		END
+		)" "$(stop_llama NaN '' | grep -v 'is off' | sed 's/^Catch [0-9]* (\([a-z]*\)).*/\1/')"
+	done
 	rm -f "$models/NaN.gguf"
 }
 
