@@ -295,7 +295,7 @@ bool lbx_slots_leave(struct lbx_context *context, enum lbx_leaving how)
 				  end);
 		return true;
 	}
-	if (within && how != LBX_KILLS && !put_all_back(context, true, &rest))
+	if (within && !put_all_back(context, true, &rest))
 		return false;
 	if (rest) {
 		lbx_wrap(context->out, 0, 2);

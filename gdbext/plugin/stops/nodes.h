@@ -13,8 +13,7 @@ enum lbx_nodes_there {
 
 enum lbx_leaving {
 	LBX_LEAVES,
-	LBX_LEAVES_NOW, /* the program has run on, and has perhaps not come far enough */
-	LBX_KILLS /* or nearly: nobody needs to undo anything */
+	LBX_LEAVES_NOW /* the program has run on, and has perhaps not come far enough */
 };
 
 /* Where a stop is: between two nodes, of which one may not be known. */

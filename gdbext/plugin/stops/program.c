@@ -54,12 +54,12 @@ bool lbx_program_leave(struct lbx_context *context, const char *how)
 	struct lbx_watch_place place;
 	const char *program = "";
 
-	/* it kills what it has started itself: no need for that to run on */
+	/* it kills what it has started itself, but asks first: where the answer is no, all is to be as it was */
 	if (strcmp(how, "quit") == 0 && context->target)
 		lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program");
-	enum lbx_leaving leaving = strstr(program, "image of child") ? LBX_KILLS
-				   : strcmp(how, "again") == 0       ? LBX_LEAVES_NOW
-								     : LBX_LEAVES;
+	if (strstr(program, "image of child"))
+		return true;
+	enum lbx_leaving leaving = strcmp(how, "again") == 0 ? LBX_LEAVES_NOW : LBX_LEAVES;
 	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, leaving))
 		return false;
 	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));

@@ -306,6 +306,26 @@ cored_stops()
 	rm -f "$scratch/stopped.gcore"
 }
 
+# Of what gdb has started it takes nothing away when it is about to quit: its user may say no when it asks.
+staying_stops()
+{
+	stopped=$1
+	printf '%s\n' "tensor break 'ffn_norm-1' after" "tensor break 'l_out-1' after" run '_lb_leave quit' continue '_lb_leave quit' 'tensor uncatch' continue \
+		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: it stops where gdb was about to quit, and stays" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 2 (after): an operation has run.
+		  tensor l_out-1: float32 (N, 256), made by ADD
+		in llama
+		Catch 1 is off
+		Catch 2 is off
+		- ended 0
+	END
+	)" "$(stop_llama F32 '')"
+}
+
 # What is not meant ends no `next`; and nothing is left of a catch that went in the middle of a graph.
 quiet_stops()
 {
@@ -434,6 +454,7 @@ stops_in_gdb()
 		cored_stops "$1"
 		outside_stops "$1"
 		forward_stops "$1"
+		staying_stops "$1"
 		quiet_stops "$1"
 		several_stops "$1"
 		other_schedulers "$1"
