@@ -1,25 +1,46 @@
 #include "python/frames.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MAX_VARIABLES = 1 << 16, MAX_CODE = 1 << 26 };
 enum { OWNED_BY_C = 3 /* from here on: no function's frame, but one of the interpreter's own */ };
 enum { KIND_CELL = 0x40, KIND_FREE = 0x80 };
 
-bool lbx_py_thread(const struct lbx_python *py, int i, struct lbx_py_thread *ret)
+/* ---- threads ---- */
+
+static bool is_collected(const struct lbx_python *py, uint64_t address)
+{
+	for (int i = 0; i < py->n_threads; i++)
+		if (py->threads[i].address == address)
+			return true;
+	return false;
+}
+
+/* An interpreter's list ends where a thread comes again. */
+static void collect_threads(struct lbx_python *py)
 {
 	uint64_t interpreter;
 
-	for (int k = 0, n = 0; n < LBX_PY_THREADS && (interpreter = lbx_py_interpreter(py, k)); k++) {
+	py->n_threads = 0;
+	py->threads = calloc(LBX_PY_THREADS, sizeof *py->threads);
+	for (int k = 0; py->threads && (interpreter = lbx_py_interpreter(py, k)); k++) {
 		uint64_t at = lbx_py_word(py, interpreter + py->layout.threads);
-		for (; at && n < LBX_PY_THREADS; n++, at = lbx_py_word(py, at + py->layout.next_thread)) {
-			if (n < i)
-				continue;
-			*ret = (struct lbx_py_thread){ at, interpreter, lbx_py_word(py, at + py->layout.native_id) };
-			return true;
-		}
+		for (; at && py->n_threads < LBX_PY_THREADS && !is_collected(py, at);
+		     at = lbx_py_word(py, at + py->layout.next_thread))
+			py->threads[py->n_threads++] =
+			    (struct lbx_py_thread){ at, interpreter, lbx_py_word(py, at + py->layout.native_id) };
 	}
-	return false;
+}
+
+bool lbx_py_thread(struct lbx_python *py, int i, struct lbx_py_thread *ret)
+{
+	if (!py->threads)
+		collect_threads(py);
+	if (i >= py->n_threads)
+		return false;
+	*ret = py->threads[i];
+	return true;
 }
 
 /* ---- frames ---- */

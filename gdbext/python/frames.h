@@ -12,8 +12,9 @@ struct lbx_py_thread {
 	uint64_t tid; /* the system's number of it; 0: it has not said yet */
 };
 
-/* The i-th thread of all interpreters, from 0 on; false: there are no more. */
-bool lbx_py_thread(const struct lbx_python *py, int i, struct lbx_py_thread *ret);
+/* The i-th thread of all interpreters, from 0 on; false: there are no more. A thread that runs several interpreters is there
+ * for each. */
+bool lbx_py_thread(struct lbx_python *py, int i, struct lbx_py_thread *ret);
 
 struct lbx_py_frame {
 	uint64_t address, code;

@@ -51,10 +51,18 @@ uint64_t lbx_py_globals(struct lbx_python *py, uint64_t interpreter, const char 
 	return type && type->kind == LBX_PY_MODULE ? lbx_py_word(py, module + type->dict_at) : 0;
 }
 
+static void forget(struct lbx_python *py)
+{
+	lbx_py_types_clear(&py->types);
+	free(py->threads);
+	py->threads = NULL;
+	py->n_threads = 0;
+}
+
 void lbx_python_refresh(struct lbx_python *py)
 {
 	lbx_cache_clear(py->cache);
-	lbx_py_types_clear(&py->types);
+	forget(py);
 }
 
 void lbx_python_use(struct lbx_python *py, struct lbx_target *target)
@@ -129,7 +137,7 @@ void lbx_python_close(struct lbx_python *py)
 {
 	if (!py)
 		return;
-	lbx_py_types_clear(&py->types);
+	forget(py);
 	lbx_cache_destroy(py->cache);
 	free(py);
 }

@@ -9,6 +9,7 @@
 #include "target/loader.h"
 
 struct lbx_cache;
+struct lbx_py_thread; /* python/frames.h */
 
 struct lbx_python {
 	struct lbx_target *target;
@@ -18,6 +19,8 @@ struct lbx_python {
 	uint64_t runtime; /* address of _PyRuntime */
 	uint64_t type_type; /* of the type of types */
 	struct lbx_py_types types;
+	struct lbx_py_thread *threads; /* NULL: they have not been looked for */
+	int n_threads;
 };
 
 /* The interpreter that one of the modules is; NULL, without an error, where none is; with one, where it is not known, or is

@@ -32,4 +32,23 @@ python_program()
 	check 'Python, a core: the functions alone' '#0   Server.serve at ' core "$core" bt --bare
 	check 'Python, a core: no tensors' 'no Lazybones runtime in this program' core "$core" list
 	check 'Python, a core: as JSON' '{"frame":0,"function":"Server.serve","file":' core "$core" bt --json
+	python_subinterpreter "$python"
+}
+
+# One thread that runs two interpreters is told once, with the functions of both.
+python_subinterpreter()
+{
+	local core lines
+	"$1" -c 'import _xxsubinterpreters' 2>/dev/null || { skip 'a Python with subinterpreters'; return; }
+	mkdir -p "$work/two"
+	cat >"$work/two/two.py" <<-'END'
+		import _xxsubinterpreters as interpreters
+		interpreters.run_string(interpreters.create(), "import os\nos.abort()")
+	END
+	(cd "$work/two" && exec "$1" two.py) >/dev/null 2>&1
+	core=$(echo "$work/two"/core*)
+	[ -e "$core" ] || { skip 'a core of two interpreters: none was written'; return; }
+	lines=$("$O/bin/lazybones" core "$core" bt --bare | sed 's/^thread .*/thread/' | tr '\n' ';')
+	expect 'Python, two interpreters: one thread' \
+		"thread;  in Python $("$1" -c 'import platform; print(platform.python_version())');  #0   <module> at <string>:2;  #0   <module> at $work/two/two.py:2;" "$lines"
 }

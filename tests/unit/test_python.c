@@ -568,6 +568,56 @@ static bool read_lies(struct lbx_target *target, uint64_t address, void *to, siz
 	return true;
 }
 
+struct patch {
+	struct lbx_target target; /* first */
+	uint64_t address, word; /* what is read there instead */
+};
+
+static bool read_patched(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	const struct patch *patch = (struct patch *)target;
+	uint64_t at = patch->address - address;
+
+	if (!lbx_target_read(process.target, address, to, n))
+		return false;
+	if (at < n && n - at >= sizeof patch->word)
+		memcpy((char *)to + at, &patch->word, sizeof patch->word);
+	return true;
+}
+
+/* Each thread is there once, though their list is a ring. */
+static void a_ring_of_threads_ends(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_patched };
+	struct patch patch = { .target = { .ops = &ops } };
+	struct lbx_py_thread threads[3], thread;
+	char text[TEXT];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	start(pythons[0], program);
+	struct lbx_python *py = open_python(process.target);
+	assert_non_null(py);
+	for (int i = 0; i < 3; i++)
+		assert_true(lbx_py_thread(py, i, &threads[i]));
+	assert_false(lbx_py_thread(py, 3, &thread));
+	for (int last = 0; last < 3; last++) {
+		patch.address = threads[last].address + py->layout.next_thread;
+		patch.word = threads[0].address;
+		lbx_python_use(py, &patch.target);
+		lbx_python_refresh(py);
+		for (int i = 0; i <= last; i++) {
+			assert_true(lbx_py_thread(py, i, &thread));
+			assert_true(thread.address == threads[i].address && thread.tid == threads[i].tid);
+		}
+		assert_false(lbx_py_thread(py, last + 1, &thread));
+		assert_string_equal(value(py, "number", text), "7");
+	}
+	lbx_python_close(py);
+	stop();
+}
+
 static bool one_in_64(void *context, uint64_t object)
 {
 	(void)context;
@@ -635,6 +685,7 @@ int main(void)
 					    cmocka_unit_test(the_large_does_not_hide_the_small),
 					    cmocka_unit_test(a_full_table_of_types_is_of_use),
 					    cmocka_unit_test(members_of_instances),
+					    cmocka_unit_test(a_ring_of_threads_ends),
 					    cmocka_unit_test(lies_are_survived) };
 
 	find_pythons();

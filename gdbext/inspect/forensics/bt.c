@@ -21,6 +21,17 @@ static bool tell_thread(struct lbx_context *context, uint64_t tid, const struct 
 	return lb_ok();
 }
 
+/* A thread that runs several interpreters is told with all of them at once. */
+static bool is_told(struct lbx_python *py, int n, uint64_t tid)
+{
+	struct lbx_py_thread thread;
+
+	for (int i = 0; i < n && lbx_py_thread(py, i, &thread); i++)
+		if (thread.tid == tid)
+			return true;
+	return false;
+}
+
 /* Without any there are functions still. */
 static void find_tensors(struct lbx_context *context)
 {
@@ -59,7 +70,7 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 	if (only)
 		ok = tell_thread(context, (uint64_t)only, &ask);
 	for (int i = 0; ok && !only && lbx_py_thread(py, i, &thread); i++)
-		ok = tell_thread(context, thread.tid, &ask);
+		ok = is_told(py, i, thread.tid) || tell_thread(context, thread.tid, &ask);
 	lbx_end(context->out);
 	lbx_end(context->out);
 	return ok;
