@@ -19,6 +19,7 @@
 #include "plugin/ggml/conditions.h"
 #include "plugin/ggml/found.h"
 #include "plugin/ggml/keys.h"
+#include "plugin/ggml/slots.h"
 #include "plugin/stops/catches.h"
 
 static struct {
@@ -130,17 +131,29 @@ static void arm_end(const struct lbx_catch *c, int i)
 
 /* ---- arming ---- */
 
-/* Each graph is met for as long as a catch of values is armed. */
-static void enable_meeting(void)
+/* Where a graph begins, what was kept of the thread's last one is of no use, whose only node may be the first of this one.
+ * Only for catches of values gdb stops there. */
+static void update_meeting(void)
 {
-	bool is_wanted = false;
+	struct text condition = { 0 };
+	bool any = false, stops = false;
 	int n;
 	const struct lbx_catch *catches = lbx_catches(&n);
 
-	for (int i = 0; i < n; i++)
-		is_wanted |= catches[i].number && lbx_breakpoint_exists(LBX_KEY_FORWARD + catches[i].number) &&
-			     catches[i].kind->node == LBX_AFTER_NODE;
-	lbx_breakpoint_enable(LBX_KEY_COMPUTE, is_wanted);
+	text_printf(&condition, "(");
+	for (int i = 0; i < n; i++) {
+		int c = catches[i].number;
+		if (!c || !lbx_breakpoint_exists(LBX_KEY_FORWARD + c))
+			continue;
+		text_printf(&condition, "$_lb_h%d == $_thread && ($_lb_n%d = 0), ", c, c);
+		any = true;
+		stops |= catches[i].kind->node == LBX_AFTER_NODE;
+	}
+	text_printf(&condition, "%d)%s", stops, lbx_slots_are_armed() ? " && $_lb_uses == 0" : "");
+	if (any && !condition.failed)
+		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, condition.bytes);
+	lbx_breakpoint_enable(LBX_KEY_COMPUTE, any);
+	text_free(&condition);
 }
 
 bool lbx_forward_arm(const struct lbx_catch *c)
@@ -153,8 +166,7 @@ bool lbx_forward_arm(const struct lbx_catch *c)
 		arm_calls(c, LBX_KEY_FUSED, forward.calls.two, true);
 	for (int i = 0; i < forward.n_ends && c->kind->node == LBX_AFTER_NODE; i++)
 		arm_end(c, i);
-	if (c->kind->node == LBX_AFTER_NODE)
-		lbx_breakpoint_enable(LBX_KEY_COMPUTE, true);
+	update_meeting();
 	return true;
 }
 
@@ -171,7 +183,7 @@ void lbx_forward_meet_graph(struct lbx_context *context, uint64_t end)
 	int n;
 	const struct lbx_catch *catches = lbx_catches(&n);
 
-	enable_meeting();
+	update_meeting();
 	if (is_known(end))
 		return;
 	if (!end || forward.n_ends == LBX_ENDS) {
@@ -196,7 +208,7 @@ void lbx_forward_disarm(int catch)
 	for (int i = 0; i < LBX_ENDS; i++)
 		lbx_breakpoint_delete(LBX_KEY_END + catch * LBX_ENDS + i);
 	if (forward.has_begun)
-		enable_meeting();
+		update_meeting();
 }
 
 bool lbx_forward_is_whole(const struct lbx_catch *c)

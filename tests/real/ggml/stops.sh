@@ -427,6 +427,17 @@ forward_stops()
 		Catch 2 is off
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+	printf '%s\n' "tensor break 'logs'" "run nan $real/$1 one" continue continue continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: without a scheduler it stops each time a graph of one node is computed" "$(cat <<-'END'
+		Catch 1 (before): an operation is about to run.
+		  tensor logs: float32 (N, 8), made by LOG
+		Catch 1 (before): an operation is about to run.
+		  tensor logs: float32 (N, 8), made by LOG
+		Catch 1 (before): an operation is about to run.
+		  tensor logs: float32 (N, 8), made by LOG
+		- ended 0
+	END
+	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
 	printf '%s\n' "tensor break 'y.q*'" "run graph $real/ggml-2024-10" >"$scratch/look.gdb"
 	[ ! -d "$real/ggml-2024-10" ] ||
 		same 'ggml-2024-10, in gdb: without a scheduler it cannot stop' "$(cat <<-'END'
