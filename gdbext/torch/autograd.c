@@ -85,7 +85,8 @@ bool lbx_torch_autograd_layout(struct lbx_target *target, const struct lbx_loade
 	struct lbx_torch_autograd_layout found;
 	if (!gradient_of(code[MUTABLE_GRADIENT], &same) || !gradient_of(code[GRADIENT], &found.gradient) ||
 	    same != found.gradient || !requires_of(code[REQUIRES], &found.requires, &found.function) ||
-	    found.function != found.gradient + WORD || found.requires < found.function + 3 * WORD || found.requires >= END_MAX)
+	    found.function != found.gradient + WORD || found.requires < found.function + 3 * WORD ||
+	    found.requires >= END_MAX)
 		return false;
 	*ret = found;
 	return true;

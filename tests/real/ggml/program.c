@@ -135,8 +135,8 @@ static void open_library(const char *path)
 static void open_libraries(const char *folder)
 {
 	char cpu[64];
-	const char *const names[] = { "libggml-base.so", "libggml-cpu.so", cpu,		    "libggml.so",
-				      "libggml.*.so",	 "libllama.so",	   "libllama.*.so", "*.node" };
+	const char *const names[] = { "libggml-base.so", "libggml-cpu.so", cpu,     "libggml.so", "libggml.*.so",
+				      "libllama.so",     "libllama.*.so",  "*.node" };
 	void (*load_all)(const char *) = NULL;
 	int opened = 0;
 
@@ -431,7 +431,8 @@ static void unmap_half(const char *path)
 
 	stop_if(!real || !maps, "no list of mappings");
 	while (fgets(line, sizeof line, maps)) {
-		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %4399s", &start, &end, name) != 3 || strcmp(name, real) != 0)
+		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %4399s", &start, &end, name) != 3 ||
+		    strcmp(name, real) != 0)
 			continue;
 		size = (end - start) / 2 & ~4095ULL;
 		stop_if(mprotect((char *)(uintptr_t)start + size, end - start - size, PROT_NONE) != 0, "mprotect");
