@@ -79,9 +79,9 @@ static void set_state(struct lbx_torch_set *s, const struct lbx_torch_record *r,
 /* The number of a storage; of one that the search has not seen, its address, which none of the others has. */
 static uint64_t storage_id(const struct lbx_torch_set *s, uint64_t address)
 {
-	size_t n = lbx_torch_count(s->storages, s->n_storages, address);
+	size_t n = lbx_torch_number(s->storages, s->n_storages, address);
 
-	return n && s->storages[n - 1] == address ? n : address;
+	return n ? n : address;
 }
 
 bool lbx_torch_decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_torch_record *r, struct lbx_tensor *ret)

@@ -197,9 +197,7 @@ struct reach {
 
 static size_t index_of(const struct lbx_torch_set *s, uint64_t address)
 {
-	size_t n = lbx_torch_count(s->objects, s->n, address);
-
-	return n && s->objects[n - 1] == address ? n : 0;
+	return lbx_torch_number(s->objects, s->n, address);
 }
 
 static void keep(struct reach *reach, uint64_t address)

@@ -201,8 +201,7 @@ static uint64_t gradient_of(struct lbx_torch_set *s, uint64_t id)
 	if (!id || !lbx_torch_record_read(target, &s->classes, &s->layout, s->objects[id - 1], &r) || !r.autograd ||
 	    !lbx_torch_autograd_read(target, &s->autograd, r.autograd, &a))
 		return 0;
-	size_t n = lbx_torch_count(s->objects, s->n, a.gradient);
-	return n && s->objects[n - 1] == a.gradient ? n : 0;
+	return lbx_torch_number(s->objects, s->n, a.gradient);
 }
 
 static uint64_t named(struct lbx_torch_set *s, const char *expression)

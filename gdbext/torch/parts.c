@@ -27,10 +27,9 @@ static bool is_integer(unsigned dtype)
 /* Its number; 0: it is none of the set's, or cannot be that part. */
 static size_t part_of(struct lbx_torch_set *s, uint64_t address, const char *name, struct lbx_torch_record *ret)
 {
-	size_t n = lbx_torch_count(s->objects, s->n, address);
+	size_t n = lbx_torch_number(s->objects, s->n, address);
 
-	return n && s->objects[n - 1] == address &&
-		       lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, address, ret) &&
+	return n && lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, address, ret) &&
 		       (strcmp(name, "values") == 0 || is_integer(ret->dtype))
 		   ? n
 		   : 0;

@@ -63,4 +63,12 @@ static inline size_t lbx_torch_count(const uint64_t *list, size_t n, uint64_t ad
 	return low;
 }
 
+/* The number of the one at an address, from 1 on; 0: none is there. */
+static inline size_t lbx_torch_number(const uint64_t *list, size_t n, uint64_t address)
+{
+	size_t count = lbx_torch_count(list, n, address);
+
+	return count && list[count - 1] == address ? count : 0;
+}
+
 #endif

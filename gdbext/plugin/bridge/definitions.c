@@ -62,7 +62,7 @@ const char lbx_definitions[] =
     "_lb_arm\n"
     "end\n"
     "end\n"
-	/* a graph that is being computed has to end first (nodes.c) */
+	/* a graph that is being computed has to end first */
     "set $_lb_graph = 0\n"
     "define _lb_leave\n"
     "_tensor" LBX_LEAVE " $arg0\n"
