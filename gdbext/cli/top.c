@@ -70,7 +70,7 @@ static int64_t now_ms(void)
 static bool find_tensors(struct view *view)
 {
 	struct lbx_settings settings = lbx_default_settings;
-	struct lbx_context still = { .out = view->context.out, .settings = &settings };
+	struct lbx_context still = { .out = view->context.out, .settings = &settings, .lets_go = true };
 	bool ok = lbx_process_open((pid_t)view->pid, &still.target) && lbx_process_hold(still.target) &&
 		  lbx_stacks_of_process(still.target, &still.stacks) && lbx_top_memory_find(view->memory, &still);
 

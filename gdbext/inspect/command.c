@@ -53,6 +53,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 
 	if (lbx_args_option(args, "json"))
 		context->out->json = true;
+	context->lets_go = command->needs & LBX_LETS_GO;
 	if (!lbx_command_open(context, command))
 		return false;
 	if ((command->needs & LBX_NEEDS_LIVE) && (!context->target || !context->target->ops->write))

@@ -36,6 +36,8 @@ enum lbx_needs {
 	LBX_GIVES_ADDRESSES = 1 << 10, /* of tensors, which the user may look at in memory next */
 	LBX_CALLS_PROGRAM = 1 << 11,   /* a function of it, where nothing is to stop */
 	LBX_SELECTS_FRAME = 1 << 12,   /* which may be in another language */
+	LBX_LETS_GO =
+	    1 << 13, /* no elements are told: a process that is held for it may run on once its tensors are found */
 };
 
 struct lbx_command {

@@ -49,6 +49,7 @@ struct lbx_context {
 	struct lbx_tensors *sets[LBX_SETS_MAX]; /* one by one, likewise */
 	const struct lbx_provider *set_providers[LBX_SETS_MAX];
 	int n_sets;
+	bool lets_go; /* no more is needed of the program than where its tensors are: it may run on then */
 	struct lbx_kept *kept; /* NULL: this front end does not live on */
 	struct lbx_axes *axes;     /* of views (inspect/operand/view.h) that have many; or NULL */
 	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */

@@ -44,9 +44,8 @@ static bool torch_is_there(struct lbx_context *context)
 
 static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	struct lbx_stacks *stacks = context->all_stacks ? context->all_stacks : context->stacks;
-
-	return lbx_torch_open(context->target, stacks, searching_torch, context->out, ret);
+	return lbx_torch_open(context->target, context->lets_go && context->n_sets == 0, searching_torch, context->out,
+			      ret);
 }
 
 /* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++

@@ -23,7 +23,6 @@ struct stacks {
 	struct lbx_stacks base;
 	struct lbx_target *target;
 	struct lbx_lines *lines;
-	struct lbx_hold *hold; /* of a process, once asked */
 	bool is_core;
 };
 
@@ -36,9 +35,8 @@ static const struct lbx_threads *threads_of(struct stacks *s)
 {
 	if (s->is_core)
 		return lbx_core_threads(s->target);
-	if (!s->hold)
-		s->hold = lbx_process_hold(s->target);
-	return s->hold ? lbx_hold_threads(s->hold) : NULL;
+	const struct lbx_hold *hold = lbx_process_hold(s->target);
+	return hold ? lbx_hold_threads(hold) : NULL;
 }
 
 static int threads(struct lbx_stacks *stacks, uint64_t *tids, int max)

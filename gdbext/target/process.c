@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,9 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mix.h"
+#include "base/plural.h"
 #include "target/auxv.h"
+#include "target/copy.h"
 #include "target/footprint.h"
 #include "target/hold.h"
 #include "target/lines.h"
@@ -28,11 +32,20 @@ struct process {
 	struct lbx_ranges ranges;
 	struct lbx_lines *lines;
 	struct lbx_hold *hold; /* or NULL: it runs */
+	struct lbx_copy *copy; /* or NULL */
+	bool copied_still;
+	struct lbx_target now; /* reads past the copy */
+	uint64_t n_changed;
 };
 
 static struct process *process_of(struct lbx_target *target)
 {
 	return (struct process *)target;
+}
+
+static struct process *process_of_now(struct lbx_target *now)
+{
+	return (struct process *)((char *)now - offsetof(struct process, now));
 }
 
 /* Bytes read; stops at the first that cannot be. */
@@ -47,9 +60,9 @@ static size_t read_some(struct process *p, uint64_t address, void *to, size_t n)
 	return got < 0 ? 0 : (size_t)got;
 }
 
-static bool process_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+static bool read_now(struct lbx_target *now, uint64_t address, void *to, size_t n)
 {
-	struct process *p = process_of(target);
+	struct process *p = process_of_now(now);
 	size_t done = 0;
 
 	while (done < n) {
@@ -67,6 +80,33 @@ static bool process_read(struct lbx_target *target, uint64_t address, void *to, 
 		done += got;
 	}
 	return true;
+}
+
+static bool process_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct process *p = process_of(target);
+	uint64_t some;
+
+	if (!p->copy)
+		return read_now(&p->now, address, to, n);
+	for (size_t done = 0; done < n; done += some) {
+		const void *copied = lbx_copy_at(p->copy, address + done, &some);
+		some = some < n - done ? some : n - done;
+		if (copied)
+			memcpy((char *)to + done, copied, some);
+		else if (!read_now(&p->now, address + done, (char *)to + done, some))
+			return false;
+	}
+	return true;
+}
+
+static const void *process_map(struct lbx_target *target, uint64_t address, size_t n)
+{
+	const struct process *p = process_of(target);
+	uint64_t some;
+	const void *copied = p->copy ? lbx_copy_at(p->copy, address, &some) : NULL;
+
+	return copied && some >= n ? copied : NULL;
 }
 
 static struct lbx_target *process_direct(struct lbx_target *target)
@@ -125,6 +165,50 @@ static bool process_pid(struct lbx_target *target, uint64_t *ret)
 static bool process_runs(struct lbx_target *target)
 {
 	return !process_of(target)->hold;
+}
+
+static enum lbx_copied process_copy(struct lbx_target *target, bool let_go)
+{
+	struct process *p = process_of(target);
+
+	if (!p->copy) {
+		p->copied_still = p->hold != NULL;
+		p->copy = lbx_copy_take(target, LBX_COPY_MAX);
+	}
+	if (p->copy && p->hold && let_go) {
+		lbx_hold_end(p->hold);
+		p->hold = NULL;
+	}
+	return !p->copy ? LBX_NOT_COPIED : p->copied_still ? LBX_COPIED_STILL : LBX_COPIED_RUNNING;
+}
+
+static bool process_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	const struct process *p = process_of(target);
+
+	return p->copy && lbx_copy_range(p->copy, from, ret);
+}
+
+static struct lbx_target *process_now(struct lbx_target *target)
+{
+	return &process_of(target)->now;
+}
+
+static void process_changed(struct lbx_target *target, uint64_t n)
+{
+	process_of(target)->n_changed += n;
+}
+
+static bool process_notice(struct lbx_target *target, char *ret, size_t size)
+{
+	struct process *p = process_of(target);
+	uint64_t n = p->n_changed;
+
+	p->n_changed = 0;
+	if (n)
+		snprintf(ret, size, "%" PRIu64 " record%s changed while %s read, and %s left out", n, LB_S(n),
+			 n == 1 ? "it was" : "they were", n == 1 ? "is" : "are");
+	return n > 0;
 }
 
 /* The file of a thread, with one line; "" if it cannot be read. */
@@ -189,6 +273,7 @@ static void process_destroy(struct lbx_target *target)
 	struct process *p = process_of(target);
 
 	lbx_hold_end(p->hold);
+	lbx_copy_free(p->copy);
 	lbx_ranges_close(&p->ranges);
 	lbx_lines_destroy(p->lines);
 	if (p->memory >= 0)
@@ -198,6 +283,7 @@ static void process_destroy(struct lbx_target *target)
 
 static const struct lbx_target_ops process_ops = {
 	.read = process_read,
+	.map = process_map,
 	.direct = process_direct,
 	.find_root = process_find_root,
 	.headers = process_headers,
@@ -205,11 +291,18 @@ static const struct lbx_target_ops process_ops = {
 	.range = process_range,
 	.pid = process_pid,
 	.runs = process_runs,
+	.copy = process_copy,
+	.copied = process_copied,
+	.now = process_now,
+	.changed = process_changed,
+	.notice = process_notice,
 	.moment = process_moment,
 	.footprint = process_footprint,
 	.resident = process_resident,
 	.destroy = process_destroy,
 };
+
+static const struct lbx_target_ops now_ops = { .read = read_now };
 
 bool lbx_process_open(pid_t pid, struct lbx_target **ret)
 {
@@ -222,6 +315,7 @@ bool lbx_process_open(pid_t pid, struct lbx_target **ret)
 	if (!p)
 		return lb_fail("out of memory");
 	p->target = (struct lbx_target){ .ops = &process_ops, .liveness = LBX_LIVE };
+	p->now = (struct lbx_target){ .ops = &now_ops, .liveness = LBX_LIVE };
 	p->pid = pid;
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
 	p->memory = open(path, O_RDONLY | O_CLOEXEC);

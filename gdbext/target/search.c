@@ -61,9 +61,10 @@ bool lbx_search(struct lbx_target *target, const struct lbx_search *search)
 	struct run r = { .search = search, .target = direct ? direct : target };
 	struct lbx_range range;
 	uint64_t from = 0;
-	bool whole = true;
+	bool whole = true, is_copied = !search->is_thorough && lbx_target_copied(r.target, 0, &range);
 
-	while (whole && lbx_target_range(target, from, &range)) {
+	while (whole &&
+	       (is_copied ? lbx_target_copied(r.target, from, &range) : lbx_target_range(target, from, &range))) {
 		whole = search_range(&r, &range);
 		from = range.start + range.size;
 		if (from == 0)

@@ -122,6 +122,27 @@ bool lbx_target_runs(struct lbx_target *target)
 	return target->ops->runs && target->ops->runs(target);
 }
 
+enum lbx_copied lbx_target_copy(struct lbx_target *target, bool let_go)
+{
+	return target->ops->copy ? target->ops->copy(target, let_go) : LBX_NOT_COPIED;
+}
+
+bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	return target->ops->copied && target->ops->copied(target, from, ret);
+}
+
+struct lbx_target *lbx_target_now(struct lbx_target *target)
+{
+	return target->ops->now ? target->ops->now(target) : target;
+}
+
+void lbx_target_changed(struct lbx_target *target, uint64_t n)
+{
+	if (target->ops->changed)
+		target->ops->changed(target, n);
+}
+
 bool lbx_target_moment(struct lbx_target *target, uint64_t *ret)
 {
 	return target->ops->moment && target->ops->moment(target, ret);

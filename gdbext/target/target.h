@@ -42,6 +42,12 @@ struct lbx_footprint {
 	unsigned threads;
 };
 
+enum lbx_copied {
+	LBX_NOT_COPIED,     /* it is not needed, as the program stands still, or could not be done */
+	LBX_COPIED_RUNNING, /* while the program ran: parts are of different moments */
+	LBX_COPIED_STILL
+};
+
 struct lbx_build_id {
 	unsigned n; /* 0: none, or not known */
 	uint8_t bytes[64];
@@ -108,6 +114,16 @@ struct lbx_target_ops {
 	bool (*pid)(struct lbx_target *target, uint64_t *ret);
 	/* Whether the program goes on while it is read. NULL: it never does. */
 	bool (*runs)(struct lbx_target *target);
+	/* Copies what the program's variables, small allocations and stacks hold, unless that has been done: until the target
+	 * is destroyed, this is what is read of them, also through direct(). A program that this target holds still runs
+	 * on after that, if `let_go`, and if it could be copied. NULL: nothing is copied. */
+	enum lbx_copied (*copy)(struct lbx_target *target, bool let_go);
+	/* What has been copied, as range tells memory. NULL, or false for 0: nothing has been. */
+	bool (*copied)(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
+	/* A target that reads what memory holds now, whatever was copied; it belongs to this one. NULL: this one does. */
+	struct lbx_target *(*now)(struct lbx_target *target);
+	/* That so many records changed while they were looked at, and are left out: for the notice. NULL: they cannot. */
+	void (*changed)(struct lbx_target *target, uint64_t n);
 	/* A number that stays the same for as long as the program stands still, and is another one when it has run,
 	 * or is another program. Without an error: it runs, or this is not known. NULL: not known. May answer
 	 * "not yet", as above. */
@@ -168,6 +184,10 @@ void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT
 /* Whether [address, address + n) may be read for what lies in it. */
 bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n);
 bool lbx_target_runs(struct lbx_target *target);
+enum lbx_copied lbx_target_copy(struct lbx_target *target, bool let_go);
+bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
+struct lbx_target *lbx_target_now(struct lbx_target *target);
+void lbx_target_changed(struct lbx_target *target, uint64_t n);
 bool lbx_target_moment(struct lbx_target *target, uint64_t *ret);
 bool lbx_target_loaded(struct lbx_target *target, uint64_t *ret);
 bool lbx_target_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n);

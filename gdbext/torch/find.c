@@ -152,6 +152,47 @@ static void keep_tensors(struct lbx_torch_set *s)
 			s->view_key = i;
 }
 
+/* ---- a second look ---- */
+
+/* What tells of a tensor: who else holds it may change at any time. */
+static bool is_same(const struct lbx_torch_record *a, const struct lbx_torch_record *b)
+{
+	size_t n = (size_t)a->rank * sizeof *a->sizes;
+
+	return a->class == b->class && a->storage == b->storage && a->rank == b->rank && a->offset == b->offset &&
+	       a->dtype == b->dtype && a->keys == b->keys && a->device.type == b->device.type &&
+	       a->device.index == b->device.index && memcmp(a->sizes, b->sizes, n) == 0 &&
+	       memcmp(a->strides, b->strides, n) == 0;
+}
+
+/* Whether a tensor, and the storage that it had, are as they were. */
+static bool is_as_before(struct lbx_torch_set *s, struct lbx_target *now, uint64_t address)
+{
+	struct lbx_target *before = lbx_torch_set_target(s);
+	struct lbx_torch_storage storage, same;
+	struct lbx_torch_record r, again;
+
+	if (!lbx_torch_record_read(before, &s->classes, &s->layout, address, &r) ||
+	    !lbx_torch_record_read(now, &s->classes, &s->layout, address, &again) || !is_same(&r, &again))
+		return false;
+	return !r.storage || !lbx_torch_storage_read(before, &s->classes, &s->layout, r.storage, &storage) ||
+	       (lbx_torch_storage_read(now, &s->classes, &s->layout, r.storage, &same) && same.data == storage.data &&
+		same.bytes == storage.bytes);
+}
+
+/* Of a program that ran meanwhile: some of what was read of a tensor may be of another moment than the rest. */
+static void drop_changed(struct lbx_torch_set *s)
+{
+	struct lbx_target *now = lbx_target_now(s->tensors.target);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (is_as_before(s, now, s->objects[i]))
+			s->objects[n++] = s->objects[i];
+	lbx_target_changed(s->tensors.target, s->n - n);
+	s->n = n;
+}
+
 /* ---- all of it ---- */
 
 bool lbx_torch_is_there(struct lbx_target *target)
@@ -180,5 +221,7 @@ bool lbx_torch_set_take(struct lbx_torch_set *s)
 	if (!decide_layout(s))
 		return false;
 	keep_tensors(s);
+	if (s->is_torn)
+		drop_changed(s);
 	return lbx_torch_history_find(s);
 }

@@ -184,15 +184,7 @@ static void close_torch(struct lbx_tensors *tensors)
 	free(s);
 }
 
-/* The longest part, the search, needs no standstill: each object is looked at again. */
-static bool hold(struct lbx_target *target, struct lbx_stacks *stacks)
-{
-	uint64_t tid;
-
-	return !stacks || !lbx_target_runs(target) || stacks->ops->threads(stacks, &tid, 1) >= 0;
-}
-
-bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*progress)(void *context, int64_t done),
+bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(void *context, int64_t done),
 		    void *context, struct lbx_tensors **ret)
 {
 	static const struct lbx_tensors_ops ops = {
@@ -226,8 +218,8 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 	};
 	for (unsigned i = 0; i < LBX_TORCH_DTYPES; i++)
 		lbx_torch_dtype(i, &s->dtypes[i]);
-	if (!lbx_torch_set_search(s, progress, context) || !hold(target, stacks) || !lbx_torch_set_take(s) ||
-	    !lbx_torch_names_find(s)) {
+	s->is_torn = lbx_target_copy(target, let_go) != LBX_COPIED_STILL && lbx_target_runs(target);
+	if (!lbx_torch_set_search(s, progress, context) || !lbx_torch_set_take(s) || !lbx_torch_names_find(s)) {
 		close_torch(&s->tensors);
 		return false;
 	}

@@ -22,7 +22,7 @@ static struct regions *program(unsigned flags)
 
 static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	return lbx_torch_open(context->target, NULL, NULL, NULL, ret);
+	return lbx_torch_open(context->target, false, NULL, NULL, ret);
 }
 
 static const struct fuzzed fuzzed = {

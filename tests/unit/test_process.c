@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -227,13 +228,105 @@ static void what_is_in_memory_is_counted(void **state)
 	lbx_target_destroy(target);
 }
 
+/* ---- a copy of it ---- */
+
+static volatile uint64_t counter; /* that a child counts up, while it runs */
+
+static pid_t start_counting(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			counter++;
+	}
+	return pid;
+}
+
+static uint64_t counted(struct lbx_target *target)
+{
+	uint64_t ret = 0;
+
+	assert_true(lbx_target_read(target, (uintptr_t)&counter, &ret, sizeof ret));
+	return ret;
+}
+
+static void wait_for_change(struct lbx_target *now)
+{
+	for (uint64_t first = counted(now); counted(now) == first;)
+		usleep(100);
+}
+
+/* What is read is of one moment, while the program runs on. */
+static void a_copy_lets_the_program_go(void **state)
+{
+	struct lbx_target *target;
+	struct lbx_range range;
+	uint64_t word = 0;
+	char byte, *large = mmap(NULL, 1 << 22, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_true(large != MAP_FAILED);
+	memset(large, 7, 1 << 22);
+	pid_t pid = start_counting();
+	assert_true(lbx_process_open(pid, &target));
+	if (!lbx_process_hold(target)) {
+		lb_clear_error();
+		skip();
+	}
+	assert_false(lbx_target_copied(target, 0, &range));
+	assert_int_equal(lbx_target_copy(target, false), LBX_COPIED_STILL);
+	assert_false(lbx_target_runs(target));
+	assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_STILL);
+	assert_true(lbx_target_runs(target));
+	uint64_t first = counted(target);
+	wait_for_change(lbx_target_now(target));
+	assert_int_equal(counted(target), first);
+	assert_true(lbx_target_copied(target, (uintptr_t)&counter, &range));
+	assert_int_equal(range.start, (uintptr_t)&counter);
+	/* a read over its end goes on in the process itself, and fails where there is nothing */
+	uint64_t end = range.start + range.size;
+	assert_false(lbx_target_try_read(target, end - 4, &word, sizeof word) &&
+		     !lbx_target_try_read(lbx_target_now(target), end - 4, &word, sizeof word));
+	assert_true(lbx_target_read(target, (uintptr_t)large + 5, &byte, 1));
+	assert_int_equal(byte, 7);
+	lbx_target_destroy(target);
+	/* of one that was not held */
+	assert_true(lbx_process_open(pid, &target));
+	assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_RUNNING);
+	first = counted(target);
+	wait_for_change(lbx_target_now(target));
+	assert_int_equal(counted(target), first);
+	lbx_target_destroy(target);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	munmap(large, 1 << 22);
+}
+
+static void what_changed_is_told_once(void **state)
+{
+	struct lbx_target *target;
+	char text[128];
+
+	(void)state;
+	assert_true(lbx_process_open(getpid(), &target));
+	assert_false(lbx_target_notice(target, text, sizeof text));
+	lbx_target_changed(target, 2);
+	lbx_target_changed(target, 1);
+	assert_true(lbx_target_notice(target, text, sizeof text));
+	assert_string_equal(text, "3 records changed while they were read, and are left out");
+	assert_false(lbx_target_notice(target, text, sizeof text));
+	lbx_target_destroy(target);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_stands_still_is_known),
-		cmocka_unit_test(so_is_one_that_is_held),
-		cmocka_unit_test(untouched_memory_is_left_out),
-		cmocka_unit_test(what_is_in_memory_is_counted),
+		cmocka_unit_test(a_process_that_stands_still_is_known), cmocka_unit_test(so_is_one_that_is_held),
+		cmocka_unit_test(untouched_memory_is_left_out),         cmocka_unit_test(what_is_in_memory_is_counted),
+		cmocka_unit_test(a_copy_lets_the_program_go),           cmocka_unit_test(what_changed_is_told_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "inspect/tensor/array.h"
+#include "torch/record.h"
 #include "torch/torch.h"
 #include "torch_image.h"
 
@@ -44,7 +45,7 @@ static bool look(void)
 	lbx_tensors_close(set);
 	set = NULL;
 	lb_clear_error();
-	return lbx_torch_open(&image.target, NULL, NULL, NULL, &set);
+	return lbx_torch_open(&image.target, false, NULL, NULL, &set);
 }
 
 static struct lbx_tensor tensor(uint64_t id)
@@ -293,7 +294,86 @@ static bool stop_at_once(void *context, int64_t done)
 static void a_search_can_be_stopped(void **state)
 {
 	(void)state;
-	assert_false(lbx_torch_open(&image.target, NULL, stop_at_once, NULL, &set));
+	assert_false(lbx_torch_open(&image.target, false, stop_at_once, NULL, &set));
+}
+
+/* ---- a program that runs while it is looked at ---- */
+
+/* What the second look finds otherwise; 0: nothing. */
+static uint64_t changed_at, n_changed;
+
+static bool read_again(struct lbx_target *now, uint64_t address, void *to, size_t n)
+{
+	(void)now;
+	if (!lbx_target_read(&image.target, address, to, n))
+		return false;
+	if (changed_at >= address && changed_at - address < n)
+		((unsigned char *)to)[changed_at - address] ^= 1;
+	return true;
+}
+
+static struct lbx_target *look_again(struct lbx_target *target)
+{
+	static const struct lbx_target_ops ops = { .read = read_again };
+	static struct lbx_target now = { .ops = &ops };
+
+	(void)target;
+	return &now;
+}
+
+static bool it_runs(struct lbx_target *target)
+{
+	(void)target;
+	return true;
+}
+
+static void count_changed(struct lbx_target *target, uint64_t n)
+{
+	(void)target;
+	n_changed += n;
+}
+
+static void what_changes_meanwhile_is_left_out(void **state)
+{
+	struct lbx_target_ops ops = *image.target.ops;
+	uint64_t at = tensor(2).address, bad, rank = image.layout.rank;
+	struct lbx_torch_record r;
+	(void)state;
+
+	ops.now = look_again;
+	ops.runs = it_runs;
+	ops.changed = count_changed;
+	image.target.ops = &ops;
+	changed_at = n_changed = 0;
+	assert_true(look());
+	assert_int_equal(walk(&bad), N);
+	assert_int_equal(n_changed, 0);
+	/* the class, an axis, where it begins, the dtype */
+	const uint64_t fields[] = { at, at + rank + LBX_TORCH_SIZES, at + rank + LBX_TORCH_OFFSET,
+				    at + rank + LBX_TORCH_DTYPE };
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+		changed_at = fields[i];
+		n_changed = 0;
+		assert_true(look());
+		assert_int_equal(walk(&bad), N - 1);
+		assert_int_equal(n_changed, 1);
+		assert_false(lbx_tensors_by_address(set, at, &(struct lbx_tensor){ .id = 0 }));
+		lb_clear_error();
+	}
+	/* who else holds it does not matter */
+	changed_at = at + LBX_TORCH_COUNTS + 1;
+	n_changed = 0;
+	assert_true(look());
+	assert_int_equal(walk(&bad), N);
+	assert_int_equal(n_changed, 0);
+	/* where its storage's memory is does */
+	lbx_target_read(&image.target, at + image.layout.behind + LBX_TORCH_STORAGE_AT, &r.storage, sizeof r.storage);
+	changed_at = r.storage + image.layout.behind + LBX_TORCH_STORAGE_DATA;
+	assert_true(look());
+	assert_true(n_changed > 0);
+	assert_int_equal(walk(&bad), N - (int)n_changed);
+	lbx_tensors_close(set);
+	set = NULL;
 }
 
 /* A tensor that was freed since is told, and none is shown. */
@@ -318,6 +398,7 @@ int main(void)
 		CASE(no_word_leads_astray),
 		CASE(a_search_can_be_stopped),
 		CASE(a_tensor_goes),
+		CASE(what_changes_meanwhile_is_left_out),
 		CASE(complex_ones_are_rounded),
 		CASE(parts_of_a_sparse_one_are_told),
 		CASE(autograds_graph_is_followed),

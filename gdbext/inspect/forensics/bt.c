@@ -53,7 +53,7 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!lbx_args_int(args, "frames", 1, LBX_PY_FRAMES, &max) || !lbx_args_int(args, "thread", 1, INT32_MAX, &only))
 		return false;
-	/* a process stands still from here on */
+	/* a process stands still from here on, until it has been copied */
 	if (context->stacks->ops->threads(context->stacks, &selected, 1) < 1)
 		return lb_ok() ? lb_fail("no thread of this program is known") : false;
 	struct lbx_python *py = lbx_context_python(context, &why);
@@ -83,7 +83,7 @@ const struct lbx_command lbx_command_bt = {
 	.help = "Function, file and line of each call, and the variables that are tensors, or lists,\n"
 		"tuples or dicts of some. In gdb of the selected thread, else of all.\n"
 		"Example: bt --frames 8",
-	.needs = LBX_NEEDS_FRAMES,
+	.needs = LBX_NEEDS_FRAMES | LBX_LETS_GO,
 	.options = {
 		{ "thread", "TID", "of this thread" },
 		{ "frames", "N", "at most N frames of each (default 256)" },

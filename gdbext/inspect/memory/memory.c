@@ -466,7 +466,7 @@ const struct lbx_command lbx_command_memory = {
 		"and how much of the tensors' memory is in memory now.\n"
 		"Example: memory --by name, memory --save before, memory --since before",
 	.max_args = 2,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_TENSORS | LBX_LETS_GO,
 	.options = {
 		{ "by", "KEY", "site (of a runtime's tensors the default), dtype, name (its first part), stream, state, usage (weights, compute, …) or kind (of memory)" },
 		{ "since", "POINT", "compare with a mark, a file of --save, or a core" },

@@ -304,7 +304,7 @@ const struct lbx_command lbx_command_model = {
 		"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
 		"Example: model, model 'layers.*' --depth 3",
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_TENSORS | LBX_LETS_GO,
 	.options = {
 		{ "depth", "N", "show N parts of the names (default 2)" },
 		{ "limit", "N", "show N rows of names (default 60, JSON all); 0: all" },

@@ -449,7 +449,7 @@ const struct lbx_command lbx_command_list = {
 	.help = "GLOB selects by name, as in a shell: * ? [a-z]. Totals follow.\n"
 		"Example: list 'layers.*' --state lazy --sort bytes",
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
+	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES | LBX_LETS_GO,
 	.options = {
 		{ "state", "STATE", "only those in a state: lazy, evaluating, ready, overwritten, unsure, …" },
 		{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },

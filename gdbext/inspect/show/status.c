@@ -378,6 +378,6 @@ const struct lbx_command lbx_command_status = {
 	.arguments = "",
 	.summary = "show what was found: runtime, version, counts, memory",
 	.help = "Works at any time; without a program it says so.",
-	.needs = LBX_NEEDS_KIND | LBX_NEEDS_CATCHES,
+	.needs = LBX_NEEDS_KIND | LBX_NEEDS_CATCHES | LBX_LETS_GO,
 	.run = run_status,
 };

@@ -205,7 +205,7 @@ const struct lbx_command lbx_command_graph = {
 		"Example: graph loss --depth 3",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_TENSORS | LBX_LETS_GO,
 	.options = {
 		{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
 		{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
