@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tensors/tensors.h"
 
 static bool dense(const struct lbx_tensor *t, bool rows)
 {
@@ -36,6 +37,13 @@ struct lbx_encoding lbx_tensor_encoding(const struct lbx_tensor *t)
 const char *lbx_tensor_dtype_name(const struct lbx_tensor *t)
 {
 	return lbx_tensor_encoding(t).name;
+}
+
+const char *lbx_tensor_device(const struct lbx_tensor *t)
+{
+	const char *there = t->of && t->of->has_devices ? t->memory : t->state == LBX_ON_DEVICE ? t->place : NULL;
+
+	return there ? there : t->state == LBX_ON_DEVICE ? "a device" : "cpu";
 }
 
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t)

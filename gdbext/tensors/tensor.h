@@ -79,6 +79,8 @@ enum lbx_contiguity { LBX_ROW_CONTIGUOUS, LBX_COLUMN_CONTIGUOUS, LBX_STRIDED };
 struct lbx_encoding lbx_tensor_encoding(const struct lbx_tensor *t);
 /* What its dtype is called: "float32", or the name of its encoding. */
 const char *lbx_tensor_dtype_name(const struct lbx_tensor *t);
+/* What has its memory: "cpu", "cuda:0". */
+const char *lbx_tensor_device(const struct lbx_tensor *t);
 enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t);
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);
 /* The bytes that its elements reach; false if there are none, or not within the buffer. */

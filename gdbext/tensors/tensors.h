@@ -9,6 +9,8 @@ struct lbx_program; /* tensors/program.h */
 struct lbx_work;    /* tensors/work.h */
 struct lbx_part;    /* tensors/part.h */
 struct lbx_recipe;  /* tensors/recipe.h */
+struct lbx_held;    /* tensors/held.h */
+struct lbx_keeper;  /* likewise */
 
 struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
@@ -17,6 +19,7 @@ struct lbx_tensors {
 	struct lbx_axes *axes; /* of its tensors that have many (axes.h); or NULL */
 	const char
 	    *strided; /* what is said of tensors whose elements do not lie in their order; NULL: a general sentence */
+	bool has_devices; /* the memory of its tensors is called by the device that it is on */
 	bool keeps_graph; /* what a tensor was computed from stays known while it has its value */
 	bool is_one_of_several; /* that are seen at once: a number alone does not say whose it is */
 };
@@ -74,6 +77,10 @@ struct lbx_tensors_ops {
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
 	/* Of a tensor, or, where t is NULL, of the set. */
 	void (*facts)(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
+	/* See held.h; *ret is all 0. NULL: its names tell. */
+	void (*held)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_held *ret);
+	/* Likewise. */
+	bool (*keeper)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret);
 	bool (*work)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
 	/* False, without an error: its elements may come and go without any word that tells so. */
 	bool (*words)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret);

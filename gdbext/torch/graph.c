@@ -146,5 +146,7 @@ void lbx_torch_graph_free(struct lbx_torch_graph *graph)
 	lbx_torch_nodes_free(&graph->kinds);
 	free(graph->nodes);
 	free(graph->edges);
+	free(graph->kept);
+	free(graph->is_kept);
 	*graph = (struct lbx_torch_graph){ .n = 0 };
 }

@@ -11,6 +11,8 @@ struct lbx_torch_node {
 	uint64_t leaf;   /* to whose gradient it adds; 0: it does something else, or that is not known */
 	uint64_t first_edge;
 	uint32_t n_edges; /* to nodes: those that lead nowhere are left out */
+	uint32_t n_kept;
+	uint64_t first_kept; /* tensors that it keeps, see reach.h */
 };
 #define LBX_TORCH_SEVERAL UINT64_MAX
 
@@ -21,6 +23,9 @@ struct lbx_torch_graph {
 	struct lbx_torch_edge *edges;
 	uint64_t n_edges, edges_room;
 	bool is_cut; /* there are more */
+	uint32_t *kept; /* by nodes: the tensors' numbers, from 0 on; NULL: they have not been looked for */
+	uint64_t n_kept, kept_room;
+	bool *is_kept; /* by tensors: whether a node keeps it */
 };
 
 /* Finds all that n tensors lead to; changes their order. False, with an error, without memory. */

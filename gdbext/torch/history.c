@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/vector.h"
 #include "tensors/axes.h"
+#include "torch/reach.h"
 
 enum { LAYOUT_TRIES = 16, LEAF_WORDS = 96, WORD = 8, TEXT = 256 };
 
@@ -99,7 +99,7 @@ bool lbx_torch_history_find(struct lbx_torch_set *s)
 
 /* ---- as tensors ---- */
 
-static const struct lbx_torch_node *node_of(struct lbx_torch_set *s, const struct lbx_torch_record *r)
+const struct lbx_torch_node *lbx_torch_history_node(struct lbx_torch_set *s, const struct lbx_torch_record *r)
 {
 	struct lbx_torch_autograd a;
 
@@ -110,7 +110,7 @@ static const struct lbx_torch_node *node_of(struct lbx_torch_set *s, const struc
 
 void lbx_torch_history_decode(struct lbx_torch_set *s, const struct lbx_torch_record *r, struct lbx_tensor *ret)
 {
-	const struct lbx_torch_node *node = s->graph.n ? node_of(s, r) : NULL;
+	const struct lbx_torch_node *node = s->graph.n ? lbx_torch_history_node(s, r) : NULL;
 
 	if (!node)
 		return;
@@ -176,7 +176,7 @@ uint64_t lbx_torch_history_input(struct lbx_torch_set *s, const struct lbx_tenso
 	struct lbx_torch_record r;
 
 	if (!node && lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, t->address, &r))
-		node = node_of(s, &r);
+		node = lbx_torch_history_node(s, &r);
 	if (!node || i >= node->n_edges)
 		return 0;
 	from = lbx_torch_node_at(&s->graph, s->graph.edges[node->first_edge + i].node);
@@ -185,77 +185,41 @@ uint64_t lbx_torch_history_input(struct lbx_torch_set *s, const struct lbx_tenso
 
 /* ---- facts ---- */
 
-/* A graph from one node on: how large it is, and the tensors it keeps. */
-struct reach {
-	struct lbx_torch_set *s;
-	bool *seen, *kept; /* by node; by tensor */
-	uint64_t *queue, n;
-	uint64_t n_leaves, n_kept, shown;
-	int64_t bytes;
-	char list[TEXT];
-};
-
 static size_t index_of(const struct lbx_torch_set *s, uint64_t address)
 {
 	return lbx_torch_number(s->objects, s->n, address);
 }
 
-static void keep(struct reach *reach, uint64_t address)
+/* "#8, #6, …" */
+static void list_kept(const struct lbx_torch_reach *reach, char ret[TEXT])
 {
-	struct lbx_torch_set *s = reach->s;
-	size_t i = index_of(s, address), length = strlen(reach->list);
-	struct lbx_torch_record r;
+	size_t length = 0, i = 0;
 
-	if (!i || reach->kept[i - 1] ||
-	    !lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, address, &r))
-		return;
-	reach->kept[i - 1] = true;
-	reach->n_kept++;
-	if (sizeof reach->list - length > 32 && ++reach->shown)
-		snprintf(reach->list + length, sizeof reach->list - length, "%s#%zu", length ? ", " : "", i);
-}
-
-static void visit(struct reach *reach, const struct lbx_torch_node *node)
-{
-	struct lbx_torch_graph *graph = &reach->s->graph;
-	uint64_t words[LBX_TORCH_NODE_WORDS];
-
-	reach->n_leaves += node->leaf != 0;
-	size_t n =
-	    node->leaf ? 0 : lbx_torch_node_words(&graph->kinds, lbx_torch_set_target(reach->s), node->address, words);
-	for (size_t i = 0; i < n; i++)
-		keep(reach, words[i]);
-	for (uint32_t i = 0; i < node->n_edges; i++) {
-		const struct lbx_torch_node *next = lbx_torch_node_at(graph, graph->edges[node->first_edge + i].node);
-		if (next && !reach->seen[next - graph->nodes]) {
-			reach->seen[next - graph->nodes] = true;
-			reach->queue[reach->n++] = (uint64_t)(next - graph->nodes);
-		}
-	}
+	for (ret[0] = '\0'; i < reach->n_tensors && TEXT - length > 32; i++)
+		length +=
+		    (size_t)snprintf(ret + length, TEXT - length, "%s#%" PRIu32, i ? ", " : "", reach->tensors[i] + 1);
+	if (i < reach->n_tensors)
+		snprintf(ret + length, TEXT - length, ", …");
 }
 
 static void tell_reach(struct lbx_torch_set *s, const struct lbx_torch_node *node, lbx_fact_fn *fn, void *context)
 {
-	struct reach reach = { .s = s };
-	lb_auto_free bool *seen = reach.seen = calloc(s->graph.n, 1);
-	lb_auto_free bool *kept = reach.kept = calloc(s->n, 1);
-	lb_auto_free uint64_t *queue = reach.queue = calloc(s->graph.n, sizeof *queue);
-	char text[2 * TEXT];
+	char text[2 * TEXT], list[TEXT];
+	struct lbx_torch_reach reach;
 
-	if (!seen || !kept || !queue)
-		return;
-	seen[node - s->graph.nodes] = true;
-	queue[reach.n++] = (uint64_t)(node - s->graph.nodes);
-	for (uint64_t i = 0; i < reach.n; i++)
-		visit(&reach, &s->graph.nodes[queue[i]]);
-	snprintf(text, sizeof text, "%s%" PRIu64 " node%s, %" PRIu64 " of them of parameters or other leaves",
-		 s->graph.is_cut ? "at least " : "", reach.n, LB_S(reach.n), reach.n_leaves);
-	fn(context, "graph", text);
-	if (!reach.n_kept)
-		return;
-	snprintf(text, sizeof text, "at least %" PRIu64 " tensor%s for the way back: %s%s", reach.n_kept,
-		 LB_S(reach.n_kept), reach.list, reach.shown < reach.n_kept ? ", …" : "");
-	fn(context, "keeps", text);
+	if (lbx_torch_reach_init(&reach, s)) {
+		lbx_torch_reach_begin(&reach);
+		lbx_torch_reach_walk(&reach, node);
+		snprintf(text, sizeof text, "%s%" PRIu64 " node%s, %" PRIu64 " of them of parameters or other leaves",
+			 s->graph.is_cut ? "at least " : "", reach.n, LB_S(reach.n), reach.n_leaves);
+		fn(context, "graph", text);
+		list_kept(&reach, list);
+		snprintf(text, sizeof text, "at least %" PRIu64 " tensor%s for the way back: %s", reach.n_tensors,
+			 LB_S(reach.n_tensors), list);
+		if (reach.n_tensors)
+			fn(context, "keeps", text);
+	}
+	lbx_torch_reach_deinit(&reach);
 }
 
 /* Where there is none, an object of a class of its own stands for it. */

@@ -7,6 +7,8 @@
 
 /* Of the set's tensors. False, with an error, without memory. */
 bool lbx_torch_history_find(struct lbx_torch_set *s);
+/* The node that computed a tensor; NULL: none is known. */
+const struct lbx_torch_node *lbx_torch_history_node(struct lbx_torch_set *s, const struct lbx_torch_record *r);
 /* Fills in what a tensor was computed by, if that is known. */
 void lbx_torch_history_decode(struct lbx_torch_set *s, const struct lbx_torch_record *r, struct lbx_tensor *ret);
 /* What stands for a node; false, quietly: there is none at that address, or of that number. */

@@ -29,7 +29,7 @@ static int by_address(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-static const struct lbx_torch_held *held_at(const struct lbx_torch_names *names, uint64_t object)
+const struct lbx_torch_held *lbx_torch_held_at(const struct lbx_torch_names *names, uint64_t object)
 {
 	const struct lbx_torch_held key = { .object = object };
 
@@ -38,7 +38,7 @@ static const struct lbx_torch_held *held_at(const struct lbx_torch_names *names,
 
 static bool is_wanted(void *context, uint64_t object)
 {
-	return held_at(context, object) != NULL;
+	return lbx_torch_held_at(context, object) != NULL;
 }
 
 static bool leads_to(const struct lbx_python *py, uint64_t object, uint64_t tensor)
@@ -105,8 +105,7 @@ void lbx_torch_names_free(struct lbx_torch_names *names)
 	free(names->gradients);
 }
 
-/* The set may outlive the target by which it was found. */
-static struct lbx_torch_names *names_of(struct lbx_torch_set *s)
+struct lbx_torch_names *lbx_torch_names_of(struct lbx_torch_set *s)
 {
 	if (s->names.python)
 		lbx_python_use(s->names.python, lbx_torch_set_target(s));
@@ -120,8 +119,7 @@ static bool path_to(const struct lbx_torch_names *names, uint64_t object, char r
 	return node != UINT32_MAX && lbx_py_path(&names->walk, node, ret);
 }
 
-/* NULL: it is no gradient. */
-static const struct lbx_torch_gradient *gradient_at(const struct lbx_torch_names *names, uint64_t tensor)
+const struct lbx_torch_gradient *lbx_torch_gradient_at(const struct lbx_torch_names *names, uint64_t tensor)
 {
 	const struct lbx_torch_gradient key = { .address = tensor };
 
@@ -131,7 +129,7 @@ static const struct lbx_torch_gradient *gradient_at(const struct lbx_torch_names
 /* "model.fc1.weight.grad" */
 static bool path_of_gradient(const struct lbx_torch_names *names, uint64_t tensor, char ret[LBX_PY_PATH])
 {
-	const struct lbx_torch_gradient *found = gradient_at(names, tensor);
+	const struct lbx_torch_gradient *found = lbx_torch_gradient_at(names, tensor);
 
 	if (!found || !path_to(names, found->object, ret) || strlen(ret) + sizeof GRADIENT > LBX_PY_PATH)
 		return false;
@@ -141,7 +139,7 @@ static bool path_of_gradient(const struct lbx_torch_names *names, uint64_t tenso
 
 void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, char ret[LB_NAME_MAX + 1])
 {
-	const struct lbx_torch_names *names = names_of(s);
+	const struct lbx_torch_names *names = lbx_torch_names_of(s);
 	char path[LBX_PY_PATH];
 
 	ret[0] = '\0';
@@ -156,17 +154,17 @@ static bool is_kept_by_tensor(const struct lbx_torch_names *names, uint32_t node
 	const struct lbx_py_node *nodes = names->walk.nodes;
 
 	for (int n = 0; node != UINT32_MAX && n < MAX_STEPS; n++, node = nodes[node].from)
-		if (nodes[node].step == LBX_PY_KEY && held_at(names, nodes[node].key))
+		if (nodes[node].step == LBX_PY_KEY && lbx_torch_held_at(names, nodes[node].key))
 			return true;
 	return false;
 }
 
 enum lbx_usage lbx_torch_usage(struct lbx_torch_set *s, const struct lbx_torch_record *r)
 {
-	const struct lbx_torch_names *names = names_of(s);
+	const struct lbx_torch_names *names = lbx_torch_names_of(s);
 	uint32_t node = r->pyobj ? lbx_py_walk_find(&names->walk, r->pyobj) : UINT32_MAX;
 
-	if (gradient_at(names, r->address))
+	if (lbx_torch_gradient_at(names, r->address))
 		return LBX_USAGE_COMPUTE;
 	if (node == UINT32_MAX)
 		return LBX_USAGE_UNKNOWN;
@@ -185,7 +183,7 @@ static uint64_t fail_several(const struct lbx_torch_names *names, const char *ex
 	for (int i = 0; i < n; i++) {
 		size_t used = strlen(which);
 		snprintf(which + used, sizeof which - used, "%s#%" PRIu64 " in %s (thread %" PRIu64 ")", i ? ", " : "",
-			 held_at(names, found[i].object)->id, found[i].function, found[i].tid);
+			 lbx_torch_held_at(names, found[i].object)->id, found[i].function, found[i].tid);
 	}
 	lb_fail("'%s' is another tensor in each of several threads: %s; say which by #id", expression, which);
 	return 0;
@@ -206,7 +204,7 @@ static uint64_t gradient_of(struct lbx_torch_set *s, uint64_t id)
 
 static uint64_t named(struct lbx_torch_set *s, const char *expression)
 {
-	struct lbx_torch_names *names = names_of(s);
+	struct lbx_torch_names *names = lbx_torch_names_of(s);
 	struct lbx_py_found found[LBX_PY_FOUND];
 
 	if (!names->python || names->n == 0)
@@ -215,7 +213,7 @@ static uint64_t named(struct lbx_torch_set *s, const char *expression)
 	int n = lbx_py_evaluate(names->python, &names->rules, expression, found);
 	if (n > 1)
 		return fail_several(names, expression, found, n);
-	return n ? held_at(names, found[0].object)->id : 0;
+	return n ? lbx_torch_held_at(names, found[0].object)->id : 0;
 }
 
 uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
@@ -232,7 +230,7 @@ uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
 
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)
 {
-	const struct lbx_torch_held *held = held_at(&s->names, object);
+	const struct lbx_torch_held *held = lbx_torch_held_at(&s->names, object);
 
 	return held ? held->id : 0;
 }
@@ -241,7 +239,7 @@ uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)
 
 void lbx_torch_tell_paths(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context)
 {
-	const struct lbx_torch_names *names = names_of(s);
+	const struct lbx_torch_names *names = lbx_torch_names_of(s);
 	uint32_t node = r->pyobj ? lbx_py_walk_find(&names->walk, r->pyobj) : UINT32_MAX;
 	char path[LBX_PY_PATH], function[FUNCTION], text[LBX_PY_PATH + FUNCTION + 8], first[sizeof text];
 
@@ -263,7 +261,7 @@ void lbx_torch_tell_paths(struct lbx_torch_set *s, const struct lbx_torch_record
 
 void lbx_torch_tell_names(struct lbx_torch_set *s, lbx_fact_fn *fn, void *context)
 {
-	const struct lbx_torch_names *names = names_of(s);
+	const struct lbx_torch_names *names = lbx_torch_names_of(s);
 	char text[TEXT];
 	size_t n = 0;
 

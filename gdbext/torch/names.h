@@ -27,6 +27,12 @@ struct lbx_torch_names {
 bool lbx_torch_names_find(struct lbx_torch_set *s);
 void lbx_torch_names_free(struct lbx_torch_names *names);
 
+/* Those of a set, which may outlive the target by which it was found. */
+struct lbx_torch_names *lbx_torch_names_of(struct lbx_torch_set *s);
+/* The tensor that one of Python's objects is, and the one whose gradient a tensor is; NULL: none. */
+const struct lbx_torch_held *lbx_torch_held_at(const struct lbx_torch_names *names, uint64_t object);
+const struct lbx_torch_gradient *lbx_torch_gradient_at(const struct lbx_torch_names *names, uint64_t tensor);
+
 /* What it is called: as the gradient of a tensor with a path, "model.fc1.weight.grad", or by the shortest path to it; "" if
  * there is none. */
 void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, char ret[LB_NAME_MAX + 1]);

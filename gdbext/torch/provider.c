@@ -6,7 +6,9 @@
 #include "torch/decode.h"
 #include "torch/facts.h"
 #include "torch/find.h"
+#include "torch/held.h"
 #include "torch/history.h"
+#include "torch/keepers.h"
 #include "torch/torch.h"
 
 static bool read_at(struct lbx_torch_set *s, uint64_t address, struct lbx_torch_record *ret)
@@ -153,8 +155,22 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 		lbx_torch_tell_names(s, fn, context);
 	} else if (read_at(s, t->address, &r)) {
 		lbx_torch_tell_paths(s, &r, fn, context);
+		lbx_torch_holder_fact(s, &r, fn, context);
 		lbx_torch_tell_record(s, &r, fn, context);
 	}
+}
+
+static void held(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_held *ret)
+{
+	struct lbx_torch_record r;
+
+	if (read_at(lbx_torch_set_of(tensors), t->address, &r))
+		lbx_torch_held_tell(lbx_torch_set_of(tensors), &r, ret);
+}
+
+static bool keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret)
+{
+	return lbx_torch_keeper(lbx_torch_set_of(tensors), slot, ret);
 }
 
 static bool by_path(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret)
@@ -176,6 +192,7 @@ static void close_torch(struct lbx_tensors *tensors)
 	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
 
 	lbx_torch_names_free(&s->names);
+	free(s->keepers);
 	lbx_torch_quantizers_free(&s->quantizers);
 	lbx_torch_graph_free(&s->graph);
 	free(s->modules);
@@ -200,6 +217,8 @@ bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(voi
 		.by_object = by_object,
 		.recipe = recipe,
 		.facts = facts,
+		.held = held,
+		.keeper = keeper,
 		.close = close_torch,
 	};
 	struct lbx_torch_set *s;
@@ -212,6 +231,7 @@ bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(voi
 		.ops = &ops,
 		.target = target,
 		.provider = "torch",
+		.has_devices = true,
 		.keeps_graph = true,
 		.strided =
 		    "what data_ptr() gives does not hold these elements in this order: use the strides, or contiguous()"

@@ -92,7 +92,11 @@ bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_cla
 	ret->storage = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_AT);
 	ret->autograd = word_at(bytes, layout->behind + LBX_TORCH_AUTOGRAD);
 	ret->version_counter = word_at(bytes, layout->behind + LBX_TORCH_VERSION);
-	ret->pyobj = word_at(bytes, layout->rank + LBX_TORCH_PYOBJ) & ~(uint64_t)1;
+	ret->pyobj = word_at(bytes, layout->rank + LBX_TORCH_PYOBJ);
+	ret->has_it = ret->pyobj & 1;
+	ret->pyobj &= ~(uint64_t)1;
+	ret->is_shared =
+	    layout->behind == LBX_TORCH_BEHIND_SHORT && word_at(bytes, LBX_TORCH_COUNTS) >> 63 && ret->references > 1;
 	ret->offset = (int64_t)word_at(bytes, layout->rank + LBX_TORCH_OFFSET);
 	ret->size = (int64_t)word_at(bytes, layout->rank + LBX_TORCH_NUMEL);
 	ret->keys = word_at(bytes, layout->rank + LBX_TORCH_KEYS);

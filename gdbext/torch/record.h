@@ -23,6 +23,9 @@ struct lbx_torch_record {
 	const struct lbx_torch_class *class;
 	uint64_t references;
 	uint64_t storage, autograd, version_counter, pyobj; /* addresses; 0: none */
+	bool
+	    is_shared; /* Python's object lives as long as others than it hold this, too, and is counted by one more then */
+	bool has_it; /* or this holds Python's object, which is not the other way round then */
 	int rank;
 	int64_t sizes[LBX_TORCH_AXES], strides[LBX_TORCH_AXES]; /* elements */
 	int64_t offset, size; /* elements */

@@ -4,6 +4,7 @@
 #define LBX_TORCH_SET_H
 
 #include "target/window.h"
+#include "tensors/held.h"
 #include "tensors/tensors.h"
 #include "torch/autograd.h"
 #include "torch/dtypes.h"
@@ -32,6 +33,8 @@ struct lbx_torch_set {
 	struct lbx_torch_graph graph;
 	struct lbx_torch_quantizers quantizers;
 	struct lbx_torch_names names;
+	struct lbx_keeper *keepers; /* those that keep most first; NULL: they have not been looked for */
+	size_t n_keepers;
 	char devices[64][16]; /* names of those that were asked for */
 	int n_devices;
 	struct lbx_walk walk; /* over their records */

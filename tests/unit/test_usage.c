@@ -85,7 +85,12 @@ static void memory_is_told_by_usage(void **state)
 	says(*state, "memory", "--by usage", " 64 B  20%  (not known): 1 buffer\n");
 	says(*state, "memory", "--by kind", " 192 B  60%  Heap: 3 buffers\n");
 	says(*state, "memory", "--by kind", " 64 B  20%  Pool: 1 buffer\n");
-	says(*state, "memory", "--by colour", "expected site, dtype, name, stream, state, usage or kind");
+	says(*state, "memory", "--by device", " 320 B 100%  cpu: 5 buffers\n");
+	says(*state, "memory", "--by module", " 64 B  20%  layer: 1 buffer\n");
+	says(*state, "memory", "--by module", "(no module): 4 buffers\n");
+	says(*state, "memory", "--by holder", "(not known): 5 buffers\n");
+	says(*state, "memory", "--by colour",
+	     "expected site, dtype, name, stream, state, usage, kind, device, module or holder");
 }
 
 /* Nobody but the runtime knows where a tensor was made. */
@@ -130,7 +135,8 @@ static void facts_are_told(void **state)
 	is_silent_about(*state, "info", "layer.w", "references");
 	is_silent_about(*state, "info", "plain", "usage");
 	says(*state, "status", "", "\n           ne [16, 1, 1, 1]\n");
-	is_silent_about(*state, "status", "", "buffers");
+	is_silent_about(*state, "status", "", "0 buffers");
+	says(*state, "status", "", "\nmemory     cpu: 320 B in 5 buffers\n");
 	says(*state, "info", "layer.w --json", "\"facts\":[{\"name\":\"ne\",\"text\":\"[16, 1, 1, 1]\"}]");
 	says(*state, "info", "layer.w --json", "\"usage\":\"weights\"");
 	says(*state, "info", "layer.w --json", "\"memory\":\"Pool\"");

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "inspect/figures.h"
 #include "inspect/memory/holdings.h"
+#include "tensors/held.h"
+#include "tensors/tensors.h"
 
 enum { PLACE = 1 << 13, PINNED_MIN = 1 << 20, PINNED_PART = 16 };
 
@@ -77,6 +79,34 @@ static void note_consumer(const struct lbx_tensor *t, struct lbx_holder *list, i
 	}
 }
 
+static void note_other(struct lbx_holder *h, const char *name)
+{
+	int i = 0;
+
+	while (i < h->n_others && strcmp(h->others[i].name, name) != 0)
+		i++;
+	if (i == LBX_HOLDERS_OTHERS)
+		return;
+	if (i == h->n_others)
+		snprintf(h->others[h->n_others++].name, sizeof h->others[i].name, "%s", name);
+	h->others[i].n++;
+}
+
+/* What is kept for one of those over the buffers: a gradient, or an optimiser's state. */
+static void note_kept(const struct lbx_tensor *t, struct lbx_holder *list, int n)
+{
+	struct lbx_held held;
+
+	if (!t->of || !t->of->ops->held || t->op_class == LB_CLASS_VIEW)
+		return;
+	lbx_tensor_held(t, &held);
+	for (int i = 0; i < n && held.of && held.holder[0]; i++)
+		for (int k = 0; k < LBX_HOLDERS_NAMED && (uint64_t)k < list[i].n_tensors; k++)
+			if (list[i].tensors[k].id == held.of && list[i].tensors[k].of == t->of &&
+			    lbx_tensor_nbytes(t) == list[i].bytes)
+				note_other(&list[i], held.holder);
+}
+
 /* Twice over the tensors: first those over the buffers, then the lazy ones that need these. */
 bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n)
 {
@@ -96,6 +126,8 @@ bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *r
 				note_tensor(&t, ret, *ret_n);
 			else if (consumers && lbx_tensor_is_pending(&t) && !(t.flags & LB_FLAG_DETACHED))
 				note_consumer(&t, ret, *ret_n);
+			if (consumers)
+				note_kept(&t, ret, *ret_n);
 		}
 		if (next == LBX_NEXT_ERROR)
 			return false;
@@ -134,6 +166,9 @@ void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 	}
 	if (h->scope && used < size)
 		used += (size_t)snprintf(ret + used, size - used, "; an open scope");
+	for (int i = 0; i < h->n_others && used < size; i++)
+		used += (size_t)snprintf(ret + used, size - used, "%s%" PRId64 " %sheld by %s", i ? ", " : "; ",
+					 h->others[i].n, i ? "" : "of its size ", h->others[i].name);
 	if (lbx_holder_is_pinned(h) && used < size) {
 		lbx_format_bytes(h->named, bytes, sizeof bytes);
 		snprintf(ret + used, size - used, "; no more than %s of it have a name", bytes);
@@ -151,11 +186,21 @@ static json_t *json_list(const struct lbx_held_by *list, uint64_t n)
 	return a;
 }
 
+static json_t *json_others(const struct lbx_holder *h)
+{
+	json_t *a = json_array();
+
+	for (int i = 0; i < h->n_others; i++)
+		json_array_append_new(a, json_pack("{s:o,s:I}", "holder", lbx_json_string(h->others[i].name), "tensors",
+						   (json_int_t)h->others[i].n));
+	return a;
+}
+
 json_t *lbx_json_holder(const struct lbx_holder *h)
 {
-	return json_pack("{s:I,s:I,s:o,s:I,s:o,s:I,s:o,s:b,s:b}", "buffer", (json_int_t)h->buffer.id, "bytes",
+	return json_pack("{s:I,s:I,s:o,s:I,s:o,s:I,s:o,s:b,s:b,s:o}", "buffer", (json_int_t)h->buffer.id, "bytes",
 			 (json_int_t)h->bytes, "data", lbx_json_address(h->buffer.data), "tensors_over_it",
 			 (json_int_t)h->n_tensors, "tensors", json_list(h->tensors, h->n_tensors), "consumers_of_it",
 			 (json_int_t)h->n_consumers, "consumers", json_list(h->consumers, h->n_consumers), "scope",
-			 (int)h->scope, "pinned", (int)lbx_holder_is_pinned(h));
+			 (int)h->scope, "pinned", (int)lbx_holder_is_pinned(h), "kept_for_it", json_others(h));
 }

@@ -4,7 +4,7 @@
 
 #include "inspect/command.h"
 
-enum { LBX_HOLDERS_MAX = 32, LBX_HOLDERS_NAMED = 6 };
+enum { LBX_HOLDERS_MAX = 32, LBX_HOLDERS_NAMED = 6, LBX_HOLDERS_OTHERS = 4 };
 
 struct lbx_held_by {
 	const struct lbx_tensors *of;
@@ -22,6 +22,11 @@ struct lbx_holder {
 	int64_t named;           /* bytes of those that have a name: no more of it has one; 0: none has */
 	uint64_t n_consumers;    /* lazy tensors that these are inputs of; likewise */
 	struct lbx_held_by consumers[LBX_HOLDERS_NAMED];
+	int n_others;            /* who holds tensors of its size that are kept for it, as an optimiser's state: */
+	struct lbx_other_holder {
+		char name[LB_NAME_MAX + 1];
+		int64_t n;
+	} others[LBX_HOLDERS_OTHERS];
 	bool scope;              /* an open scope holds one of them */
 };
 
@@ -29,7 +34,7 @@ struct lbx_holder {
 bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n);
 /* Whether a small part of a large buffer, all that has a name, keeps the rest. */
 bool lbx_holder_is_pinned(const struct lbx_holder *holder);
-/* "w (#3), 2 views of it: v (#5), …; an input of y (#9); an open scope" */
+/* "w (#3), 2 views of it: v (#5), …; an input of y (#9); an open scope; 2 of its size held by optimizer.state" */
 void lbx_describe_holder(const struct lbx_holder *holder, char *ret, size_t size);
 json_t *lbx_json_holder(const struct lbx_holder *holder);
 

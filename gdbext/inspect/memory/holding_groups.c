@@ -8,16 +8,10 @@
 /* One holding under its key; streams have no text of their own. */
 static struct lbx_holding_group row_of(const struct lbx_holding *h, enum lbx_by by)
 {
-	struct lbx_holding_group g = { .key = by == LBX_BY_SITE    ? h->site
-					      : by == LBX_BY_DTYPE ? h->dtype
-					      : by == LBX_BY_NAME  ? h->name
-					      : by == LBX_BY_STATE ? h->state
-					      : by == LBX_BY_USAGE ? h->usage
-					      : by == LBX_BY_KIND  ? h->kind
-								   : NULL };
-
-	g.pc = by == LBX_BY_SITE ? h->pc : by == LBX_BY_STREAM ? h->stream : 0;
-	return g;
+	return (struct lbx_holding_group){ .key = h->keys[by],
+					   .pc = by == LBX_BY_SITE     ? h->pc
+						 : by == LBX_BY_STREAM ? h->stream
+								       : 0 };
 }
 
 static int by_key(const void *a, const void *b)
@@ -69,7 +63,7 @@ bool lbx_holding_groups_make(const struct lbx_snapshot *s, const struct lbx_snap
 	for (size_t i = 0; i < all; i++) {
 		bool old = i >= s->n;
 		const struct lbx_holding *h = old ? &before->list[i - s->n] : &s->list[i];
-		if (by != LBX_BY_STATE && strcmp(h->state, "cached") == 0)
+		if (by != LBX_BY_STATE && strcmp(h->keys[LBX_BY_STATE], "cached") == 0)
 			continue;
 		struct lbx_holding_group *g = &ret->list[n++];
 		*g = row_of(h, by);

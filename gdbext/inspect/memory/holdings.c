@@ -15,6 +15,7 @@
 #include "inspect/memory/spans.h"
 #include "inspect/tensor/describe.h"
 #include "target/printable.h"
+#include "tensors/held.h"
 
 enum { MERGE_FROM = 4096 };
 
@@ -39,33 +40,36 @@ int64_t lbx_capped_sum(int64_t a, int64_t b)
 
 /* ---- keys ---- */
 
-/* "layers.*" of "layers.0.w"; NULL without memory. */
-static char *group_of(const char *name)
+const char *const lbx_by_names[LBX_BYS] = {
+	"site", "dtype", "name", "stream", "state", "usage", "kind", "device", "module", "holder",
+};
+
+bool lbx_by_parse(const char *text, enum lbx_by *ret)
+{
+	for (int i = 0; i < LBX_BYS; i++)
+		if (strcmp(lbx_by_names[i], text) == 0) {
+			*ret = (enum lbx_by)i;
+			return true;
+		}
+	return false;
+}
+
+/* "layers.*" of "layers.0.w" */
+static void group_of(const char *name, char ret[LB_NAME_MAX + 3])
 {
 	size_t n = strcspn(name, "./");
-	char *ret = malloc(n + 3);
 
-	if (ret)
-		sprintf(ret, name[n] ? "%.*s%c*" : "%.*s", (int)n, name, name[n]);
-	else
-		lb_fail("out of memory");
-	return ret;
+	sprintf(ret, name[n] ? "%.*s%c*" : "%.*s", (int)n, name, name[n]);
 }
 
 static int compare(const struct lbx_holding *a, const struct lbx_holding *b)
 {
 	if (a->pc != b->pc)
 		return a->pc < b->pc ? -1 : 1;
-	int by = strcmp(a->name, b->name);
-	if (by == 0)
-		by = strcmp(a->dtype, b->dtype);
-	if (by == 0)
-		by = strcmp(a->state, b->state);
-	if (by == 0)
-		by = strcmp(a->usage, b->usage);
-	if (by == 0)
-		by = strcmp(a->kind, b->kind);
-	return by ? by : (a->stream > b->stream) - (a->stream < b->stream);
+	for (int i = 0; i < LBX_BYS; i++)
+		if (a->keys[i] != b->keys[i]) /* each text is there once */
+			return strcmp(a->keys[i], b->keys[i]);
+	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
 static int by_key(const void *a, const void *b)
@@ -92,36 +96,52 @@ static void merge(struct lbx_snapshot *s)
 		to->lazy_bytes = lbx_capped_sum(to->lazy_bytes, from->lazy_bytes);
 		to->buffers += from->buffers;
 		to->lazy += from->lazy;
-		free(from->name);
 	}
 	s->n = n + 1;
 }
 
-/* Takes over the holding, also when it fails. */
-static bool add(struct lbx_snapshot *s, struct lbx_holding *h)
+static bool add(struct lbx_snapshot *s, const struct lbx_holding *h)
 {
 	if (s->n == s->room) {
 		if (s->n >= MERGE_FROM)
 			merge(s);
-		if (2 * s->n >= s->room && !lb_reserve(s->list, s->room, s->room ? s->room + 1 : MERGE_FROM)) {
-			free(h->name);
+		if (2 * s->n >= s->room && !lb_reserve(s->list, s->room, s->room ? s->room + 1 : MERGE_FROM))
 			return lb_fail("out of memory for %zu places", s->n);
-		}
 	}
 	s->list[s->n++] = *h;
 	return true;
 }
 
-static bool describe_tensor(const struct lbx_tensor *t, struct lbx_holding *ret)
+/* The keys, but for the site's; some may be NULL. */
+static bool set_keys(struct lbx_snapshot *s, const char *const keys[LBX_BYS], struct lbx_holding *ret)
 {
-	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream, .name = group_of(t->name) };
-	snprintf(ret->dtype, sizeof ret->dtype, "%s", lbx_tensor_dtype_name(t));
-	snprintf(ret->state, sizeof ret->state, "%s",
-		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
-									      : lbx_state_name(lbx_told_state(t)));
-	snprintf(ret->usage, sizeof ret->usage, "%s", lbx_usage_name(t->usage));
-	snprintf(ret->kind, sizeof ret->kind, "%s", t->memory ? t->memory : "");
-	return ret->name != NULL;
+	for (int i = 0; i < LBX_BYS; i++)
+		if (i != LBX_BY_SITE && i != LBX_BY_STREAM &&
+		    !(ret->keys[i] = lbx_keep_text(&s->texts, keys[i] ? keys[i] : "")))
+			return false;
+	return true;
+}
+
+static bool describe_tensor(struct lbx_snapshot *s, const struct lbx_tensor *t, struct lbx_holding *ret)
+{
+	bool is_foreign = t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN;
+	char name[LB_NAME_MAX + 3];
+	struct lbx_held held;
+
+	lbx_tensor_held(t, &held);
+	group_of(t->name, name);
+	const char *const keys[LBX_BYS] = {
+		[LBX_BY_DTYPE] = lbx_tensor_dtype_name(t),
+		[LBX_BY_NAME] = name,
+		[LBX_BY_STATE] = is_foreign ? "foreign" : lbx_state_name(lbx_told_state(t)),
+		[LBX_BY_USAGE] = lbx_usage_name(t->usage),
+		[LBX_BY_KIND] = t->memory,
+		[LBX_BY_DEVICE] = lbx_tensor_device(t),
+		[LBX_BY_MODULE] = held.module,
+		[LBX_BY_HOLDER] = held.holder[0] ? held.holder : lbx_reach_name(held.reach),
+	};
+	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream };
+	return set_keys(s, keys, ret);
 }
 
 /* Of a mapped file there is no capacity; of a damaged record, anything. */
@@ -131,7 +151,7 @@ static int64_t bytes_of(int64_t capacity, int64_t nbytes)
 	return bytes < 0 ? 0 : bytes;
 }
 
-static bool own(struct owners *owners, const struct lbx_tensor *t)
+static bool own(struct lbx_snapshot *s, struct owners *owners, const struct lbx_tensor *t)
 {
 	int worth = 2 * (t->name[0] != '\0') + (t->op_class != LB_CLASS_VIEW);
 	bool is_new;
@@ -150,11 +170,10 @@ static bool own(struct owners *owners, const struct lbx_tensor *t)
 		o = &owners->list[entry->value];
 		if (worth < o->worth || (worth == o->worth && t->id > o->tensor))
 			return true;
-		free(o->holding.name);
 	}
 	o->tensor = t->id;
 	o->worth = worth;
-	bool ok = describe_tensor(t, &o->holding);
+	bool ok = describe_tensor(s, t, &o->holding);
 	o->holding.buffers = 1;
 	o->holding.bytes = bytes_of(t->buffer_capacity, t->buffer_bytes);
 	o->span = (struct lbx_span){ .start = t->data,
@@ -195,10 +214,10 @@ static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensor
 		if (t.state == LBX_OVERWRITTEN || t.state == LBX_UNALLOCATED)
 			continue; /* what it lay in is another's now, or it has never had any */
 		if (t.buffer_id) {
-			if (!own(owners, &t))
+			if (!own(ret, owners, &t))
 				return false;
 		} else if (lbx_tensor_is_pending(&t)) {
-			if (!describe_tensor(&t, &h))
+			if (!describe_tensor(ret, &t, &h))
 				return false;
 			h.lazy = 1;
 			h.lazy_bytes = t.op_class == LB_CLASS_VIEW ? 0 : lbx_tensor_nbytes(&t);
@@ -221,11 +240,12 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 			return false;
 		if (!is_new)
 			continue;
-		struct lbx_holding h = { .name = group_of(""),
-					 .buffers = 1,
-					 .bytes = bytes_of(buffer.capacity, buffer.nbytes) };
-		snprintf(h.state, sizeof h.state, "%s", buffer.flags & LB_BUFFER_CACHED ? "cached" : "unowned");
-		if (!h.name || !add(ret, &h))
+		struct lbx_holding h = { .buffers = 1, .bytes = bytes_of(buffer.capacity, buffer.nbytes) };
+		const char *const keys[LBX_BYS] = {
+			[LBX_BY_STATE] = buffer.flags & LB_BUFFER_CACHED ? "cached" : "unowned",
+			[LBX_BY_DEVICE] = "cpu", /* others' memory is none of the program's */
+		};
+		if (!set_keys(ret, keys, &h) || !add(ret, &h))
 			return false;
 	}
 	return lb_ok();
@@ -244,12 +264,8 @@ bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 	memcpy(ret->uncounted, root.uncounted, sizeof ret->uncounted);
 	bool ok =
 	    walk_tensors(context, tensors, &owners, ret) && share_out(&owners) && walk_buffers(context, &owners, ret);
-	for (uint32_t i = 0; i < owners.n; i++) {
-		if (ok)
-			ok = add(ret, &owners.list[i].holding);
-		else
-			free(owners.list[i].holding.name);
-	}
+	for (uint32_t i = 0; i < owners.n && ok; i++)
+		ok = add(ret, &owners.list[i].holding);
 	merge(ret);
 	lbx_key_map_deinit(&owners.by_buffer);
 	free(owners.list);
@@ -267,10 +283,9 @@ bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *s)
 		struct lbx_holding *h = &s->list[i];
 		if (i == 0 || h->pc != h[-1].pc)
 			lbx_describe_pc(context->target, h->pc, where, sizeof where);
-		free(h->site);
-		h->site = strdup(h->pc ? where : h->dtype[0] ? "" : "(no tensor's)");
-		if (!h->site)
-			return lb_fail("out of memory for %zu places", s->n);
+		const char *site = h->pc ? where : h->keys[LBX_BY_DTYPE][0] ? "" : "(no tensor's)";
+		if (!(h->keys[LBX_BY_SITE] = lbx_keep_text(&s->texts, site)))
+			return false;
 		if (i % 256 == 255 && !lbx_progress(context->out, "naming places", (int64_t)i, (int64_t)s->n))
 			return false;
 	}
@@ -280,10 +295,7 @@ bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *s)
 
 void lbx_snapshot_deinit(struct lbx_snapshot *s)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		free(s->list[i].name);
-		free(s->list[i].site);
-	}
+	lbx_kept_texts_free(&s->texts);
 	free(s->list);
 	*s = (struct lbx_snapshot){ .n = 0 };
 }
@@ -301,57 +313,51 @@ json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
 #undef X
 	for (size_t i = 0; i < s->n; i++) {
 		const struct lbx_holding *h = &s->list[i];
-		json_array_append_new(list, json_pack("{s:o,s:o,s:s,s:I,s:s,s:s,s:o,s:I,s:I,s:I,s:I}", "site",
-						      lbx_json_string(h->site ? h->site : ""), "name",
-						      lbx_json_string(h->name), "dtype", h->dtype, "stream",
-						      (json_int_t)h->stream, "state", h->state, "usage", h->usage,
-						      "kind", lbx_json_string(h->kind), "bytes", (json_int_t)h->bytes,
-						      "buffers", (json_int_t)h->buffers, "lazy", (json_int_t)h->lazy,
-						      "lazy_bytes", (json_int_t)h->lazy_bytes));
+		json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:I}", "stream", (json_int_t)h->stream, "bytes",
+				      (json_int_t)h->bytes, "buffers", (json_int_t)h->buffers, "lazy",
+				      (json_int_t)h->lazy, "lazy_bytes", (json_int_t)h->lazy_bytes);
+		for (int k = 0; k < LBX_BYS; k++)
+			if (k != LBX_BY_STREAM)
+				json_object_set_new(o, lbx_by_names[k], lbx_json_string(h->keys[k] ? h->keys[k] : ""));
+		json_array_append_new(list, o);
 	}
 	return json_pack("{s:s,s:o,s:o}", "format", magic, "counters", counters, "holdings", list);
 }
 
-static void take_text(char *to, size_t size, const char *text)
+/* What other versions do not write is "". */
+static bool parse_keys(json_t *o, struct lbx_snapshot *s, struct lbx_holding *ret)
 {
-	snprintf(to, size, "%s", text);
-	lbx_make_printable(to);
+	for (int i = 0; i < LBX_BYS; i++) {
+		const char *text = json_string_value(json_object_get(o, lbx_by_names[i]));
+		lb_auto_free char *key = strdup(text ? text : "");
+		if (i == LBX_BY_STREAM)
+			continue;
+		if (!text && i <= LBX_BY_STATE)
+			return lb_fail("holding %zu makes no sense", s->n);
+		if (!key)
+			return lb_fail("out of memory");
+		lbx_make_printable(key);
+		if (!(ret->keys[i] = lbx_keep_text(&s->texts, key)))
+			return false;
+	}
+	return true;
 }
 
 static bool parse_holding(json_t *o, struct lbx_snapshot *ret)
 {
-	struct lbx_holding h = { .name = NULL };
-	const char *site, *name, *dtype, *state, *usage = "", *kind = "";
 	json_int_t stream, bytes, buffers, lazy, lazy_bytes;
 
-	if (json_unpack(o, "{s:s,s:s,s:s,s:I,s:s,s?s,s?s,s:I,s:I,s:I,s:I}", "site", &site, "name", &name, "dtype",
-			&dtype, "stream", &stream, "state", &state, "usage", &usage, "kind", &kind, "bytes", &bytes,
-			"buffers", &buffers, "lazy", &lazy, "lazy_bytes", &lazy_bytes) != 0 ||
+	if (json_unpack(o, "{s:I,s:I,s:I,s:I,s:I}", "stream", &stream, "bytes", &bytes, "buffers", &buffers, "lazy",
+			&lazy, "lazy_bytes", &lazy_bytes) != 0 ||
 	    bytes < 0 || buffers < 0 || lazy < 0 || lazy_bytes < 0)
 		return lb_fail("holding %zu makes no sense", ret->n);
-	h = (struct lbx_holding){ .site = strdup(site),
-				  .name = strdup(name),
-				  .stream = (uint32_t)stream,
-				  .bytes = bytes,
-				  .buffers = buffers,
-				  .lazy = lazy,
-				  .lazy_bytes = lazy_bytes };
-	take_text(h.dtype, sizeof h.dtype, dtype);
-	take_text(h.state, sizeof h.state, state);
-	take_text(h.usage, sizeof h.usage, usage);
-	take_text(h.kind, sizeof h.kind, kind);
-	if (!h.site || !h.name) {
-		free(h.site);
-		free(h.name);
-		return lb_fail("out of memory");
-	}
-	lbx_make_printable(h.site);
-	lbx_make_printable(h.name);
-	if (!lb_reserve(ret->list, ret->room, ret->n + 1)) {
-		free(h.site);
-		free(h.name);
+	struct lbx_holding h = {
+		.stream = (uint32_t)stream, .bytes = bytes, .buffers = buffers, .lazy = lazy, .lazy_bytes = lazy_bytes
+	};
+	if (!parse_keys(o, ret, &h))
+		return false;
+	if (!lb_reserve(ret->list, ret->room, ret->n + 1))
 		return lb_fail("out of memory for %zu places", ret->n);
-	}
 	ret->list[ret->n++] = h;
 	return true;
 }

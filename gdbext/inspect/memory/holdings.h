@@ -4,22 +4,34 @@
 #define LBX_HOLDINGS_H
 
 #include "inspect/command.h"
+#include "inspect/memory/kept.h"
 
-enum lbx_by { LBX_BY_SITE, LBX_BY_DTYPE, LBX_BY_NAME, LBX_BY_STREAM, LBX_BY_STATE, LBX_BY_USAGE, LBX_BY_KIND, LBX_BYS };
+enum lbx_by {
+	LBX_BY_SITE, /* of the owner's creation */
+	LBX_BY_DTYPE,
+	LBX_BY_NAME, /* "layers.*": up to its first point or slash */
+	LBX_BY_STREAM,
+	LBX_BY_STATE, /* "ready", "lazy", "evaluating"; "foreign" (mapped files, the program's own), "cached", "unowned" (no
+			 tensor's, e.g. of an evaluation) */
+	LBX_BY_USAGE, /* "weights" */
+	LBX_BY_KIND, /* of memory, as its runtime calls it: "CPU_Mapped" */
+	LBX_BY_DEVICE,
+	LBX_BY_MODULE, /* whose parameter it is, or that of whose parameter it is the gradient or state: tensors/held.h */
+	LBX_BY_HOLDER,
+	LBX_BYS
+};
+extern const char *const lbx_by_names[LBX_BYS];
+/* False, quietly: it is none of them. */
+bool lbx_by_parse(const char *text, enum lbx_by *ret);
 
 /* Everything that has all of these in common. A buffer's are those of the tensor that owns it: one
  * that is no view, or the oldest. */
 struct lbx_holding {
-	uint64_t pc;       /* of the owner's creation; 0 of buffers without owner */
-	char *site;        /* the same as a line of the program; NULL until lbx_snapshot_describe() */
-	char *name;        /* "layers.*": the name up to its first point or slash; "" without */
-	char dtype[32];    /* "" of buffers without owner */
+	uint64_t pc; /* of the owner's creation; 0 of buffers without owner */
 	uint32_t stream;
-	char state[12];    /* "ready", "lazy", "evaluating"; "foreign" (mapped files, the program's own),
-			      "cached", "unowned" (no tensor's, e.g. of an evaluation) */
-	char usage[12];    /* "weights"; "" if not known */
-	char kind[32];     /* of memory, as its runtime calls it: "CPU_Mapped"; "" if not known */
-	int64_t bytes;     /* of the buffers */
+	const char *keys[LBX_BYS]; /* the snapshot's; "" if not known; NULL of streams, and of sites until
+				      lbx_snapshot_describe() */
+	int64_t bytes; /* of the buffers */
 	int64_t buffers;
 	int64_t lazy, lazy_bytes; /* tensors without a value; bytes that those take that are no views */
 };
@@ -30,6 +42,7 @@ struct lbx_snapshot {
 	uint64_t unreadable;
 	size_t n, room;
 	struct lbx_holding *list;
+	struct lbx_kept_texts texts; /* its keys */
 	bool described;
 };
 
@@ -45,8 +58,8 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 
 /* Rows of one key. */
 struct lbx_holding_group {
-	uint64_t pc;      /* by site: of one of the calls; by stream: its number */
-	const char *key;  /* the snapshot's; NULL of streams, and of sites that are not described */
+	uint64_t pc; /* by site: of one of the calls; by stream: its number */
+	const char *key; /* the snapshot's; NULL of streams, and of sites that are not described */
 	int64_t bytes, buffers, lazy, lazy_bytes;
 	int64_t before_bytes, before_buffers, before_lazy; /* of the snapshot compared with */
 };

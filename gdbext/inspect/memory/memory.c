@@ -16,13 +16,12 @@
 #include "inspect/findings.h"
 #include "inspect/memory/holders.h"
 #include "inspect/memory/resident.h"
+#include "inspect/memory/unreached.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "io/mapping.h"
 
 enum { DEFAULT_LIMIT = 12, LARGEST = 5, TEXT = 4096 };
-
-static const char *const keys[LBX_BYS] = { "site", "dtype", "name", "stream", "state", "usage", "kind" };
 
 struct request {
 	enum lbx_by by;
@@ -162,6 +161,7 @@ void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_gr
 	else
 		snprintf(ret, size,
 			 by == LBX_BY_NAME                          ? "(no name)"
+			 : by == LBX_BY_MODULE                      ? "(no module)"
 			 : by == LBX_BY_DTYPE || by == LBX_BY_STATE ? "(no tensor's)"
 								    : "(not known)");
 }
@@ -265,8 +265,8 @@ static void tell_groups(struct lbx_context *context, const struct lbx_holding_gr
 	char text[512], bytes[32];
 
 	LBX_KEY(out, "bytes", json_integer(g->bytes));
-	LBX_KEY(out, "by", json_string(keys[r->by]));
-	lbx_styled(out, LBX_TITLE, "by %s\n", keys[r->by]);
+	LBX_KEY(out, "by", json_string(lbx_by_names[r->by]));
+	lbx_styled(out, LBX_TITLE, "by %s\n", lbx_by_names[r->by]);
 	lbx_begin_list(out, "groups");
 	for (size_t i = 0; i < g->n; i++) {
 		const struct lbx_holding_group *row = &g->list[i];
@@ -380,6 +380,8 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 			tell_since(context->out, s, before, r->since);
 		tell_counters(context->out, s, context->table);
 		tell_groups(context, &groups, r);
+		if (!before)
+			lbx_unreached_tell(context, s, r->limit);
 		tell_resident(context, &resident);
 		tell_largest(context, holders, n);
 		lbx_end(context->out);
@@ -415,14 +417,10 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 	*ret = (struct request){ .limit = DEFAULT_LIMIT, .since = lbx_args_option(args, "since") };
 	if (args->n && (strcmp(args->v[0], "mark") != 0 || args->n != 2))
 		return lbx_misuse("memory: unexpected argument '%s'; `memory mark NAME` keeps this moment", args->v[0]);
-	for (int i = 0; by && i < LBX_BYS; i++)
-		if (strcmp(keys[i], by) == 0) {
-			ret->by = (enum lbx_by)i;
-			by = NULL;
-		}
-	if (by)
-		return lbx_misuse(
-		    "memory: cannot group by '%s': expected site, dtype, name, stream, state, usage or kind", by);
+	if (by && !lbx_by_parse(by, &ret->by))
+		return lbx_misuse("memory: cannot group by '%s': expected site, dtype, name, stream, state, usage, "
+				  "kind, device, module or holder",
+				  by);
 	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
 }
 
@@ -462,13 +460,15 @@ const struct lbx_command lbx_command_memory = {
 		"the largest buffers, with the tensors over them and what needs these. --save keeps\n"
 		"this moment in a file, and in gdb `mark NAME` under a name; --since compares with it,\n"
 		"or with an older core, even of another run, by what buffers have in common.\n"
+		"Of PyTorch in Python also what no variable leads to, who holds it where that is\n"
+		"certain, and which variables keep the graph that computed them.\n"
 		"Of a running process whose runtime counts nothing, as ggml: what the process takes,\n"
 		"and how much of the tensors' memory is in memory now.\n"
 		"Example: memory --by name, memory --save before, memory --since before",
 	.max_args = 2,
 	.needs = LBX_NEEDS_TENSORS | LBX_LETS_GO,
 	.options = {
-		{ "by", "KEY", "site (of a runtime's tensors the default), dtype, name (its first part), stream, state, usage (weights, compute, …) or kind (of memory)" },
+		{ "by", "KEY", "site (of a runtime's tensors the default), dtype, name (its first part), stream, state, usage (weights, compute, …), kind (of memory), device, module or holder" },
 		{ "since", "POINT", "compare with a mark, a file of --save, or a core" },
 		{ "save", "FILE", "write what --since compares with" },
 		{ "limit", "N", "show N groups at most (default 12); 0: all" },

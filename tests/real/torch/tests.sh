@@ -80,6 +80,16 @@ torch_names()
 	torch_released
 }
 
+# torch_memory PYTHON VERSION: what holds memory, and who keeps what no variable leads to
+torch_memory()
+{
+	local what="torch $2, memory"
+	torch_process "$1" memory.py || { skip "$what: it does not run here"; torch_released; return; }
+	same "$what: by module, holder and device, what no variable leads to, and graphs" "$(grep -c . "$truth") are right" \
+		"$(python3 tests/real/torch/memory_check.py "$truth" $process)"
+	torch_released
+}
+
 # A tensor of ggml's in blocks, to compare: *given is a file with its elements, $ggml a core that has it; or neither.
 torch_given()
 {
@@ -156,4 +166,5 @@ while read -r python version; do
 	[ -n "$python" ] || continue
 	torch_version "$python" "$version"
 	torch_names "$python" "$version"
+	torch_memory "$python" "$version"
 done <<<"$found"

@@ -4,6 +4,7 @@
 #include "base/plural.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
+#include "inspect/memory/holdings.h"
 #include "inspect/tensor/format.h"
 
 enum { MAX_THREADS = 64, MAX_STREAMS = 64 };
@@ -290,10 +291,39 @@ static void count_buffers(struct lbx_tensors *tensors, struct counts *ret)
 			ret->bytes = INT64_MAX;
 }
 
+/* How much each device has, by all that was found. */
+static bool tell_devices(struct lbx_context *context)
+{
+	struct lbx_out *out = context->out;
+	struct lbx_snapshot s;
+	struct lbx_holding_groups g = { .n = 0 };
+	bool ok = lbx_snapshot_take(context, &s) && lbx_holding_groups_make(&s, NULL, LBX_BY_DEVICE, &g);
+	const char *sign = "";
+
+	lbx_begin_list(out, "devices");
+	row(out, "memory");
+	for (size_t i = 0; i < g.n; i++) {
+		if (!g.list[i].key[0] || !g.list[i].buffers)
+			continue;
+		lbx_printf(out, "%s", sign);
+		lbx_begin(out, NULL);
+		lbx_tell(out, "%pF: %pF in %pF", LBX_TEXT("device", g.list[i].key), LBX_SIZE("bytes", g.list[i].bytes),
+			 LBX_COUNT("buffers", (uint64_t)g.list[i].buffers, "buffer"));
+		lbx_end(out);
+		sign = "; ";
+	}
+	lbx_printf(out, "%s\n", *sign ? "" : "none");
+	lbx_end(out);
+	lbx_holding_groups_deinit(&g);
+	lbx_snapshot_deinit(&s);
+	return ok;
+}
+
 /* The tensors of providers that are not the runtime. */
 static bool tell_others(struct lbx_context *context)
 {
 	struct counts c;
+	int n = 0;
 
 	lbx_begin_list(context->out, "providers");
 	for (int i = 0; i < context->n_sets; i++) {
@@ -304,9 +334,10 @@ static bool tell_others(struct lbx_context *context)
 			return false;
 		count_buffers(set, &c);
 		tell_set(context->out, set, &c);
+		n++;
 	}
 	lbx_end(context->out);
-	return true;
+	return n == 0 || tell_devices(context);
 }
 
 /* Quietly: that there is no runtime has been said. */

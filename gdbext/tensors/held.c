@@ -1,0 +1,43 @@
+#include "tensors/held.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tensors/tensors.h"
+
+/* Up to the last point or slash; "" where there is none. */
+static void module_of_name(const char *name, char ret[LB_NAME_MAX + 1])
+{
+	const char *end = name;
+
+	for (const char *at = name; *(at += strcspn(at, "./")); at++)
+		end = at;
+	snprintf(ret, LB_NAME_MAX + 1, "%.*s", (int)(end - name), name);
+}
+
+void lbx_tensor_held(const struct lbx_tensor *t, struct lbx_held *ret)
+{
+	*ret = (struct lbx_held){ .reach = LBX_REACH_UNKNOWN };
+	if (t->of && t->of->ops->held)
+		t->of->ops->held(t->of, t, ret);
+	else
+		module_of_name(t->name, ret->module);
+}
+
+const char *lbx_reach_name(enum lbx_reach reach)
+{
+	static const char *const names[LBX_REACHES] = {
+		[LBX_REACH_UNKNOWN] = "",
+		[LBX_REACH_VARIABLE] = "",
+		[LBX_REACH_GRAPH] = "(a graph, by no variable)",
+		[LBX_REACH_OBJECTS] = "(objects, by no variable)",
+		[LBX_REACH_RUNTIME] = "(libraries alone)",
+	};
+
+	return (unsigned)reach < LBX_REACHES ? names[reach] : "";
+}
+
+bool lbx_tensors_keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret)
+{
+	return tensors->ops->keeper && tensors->ops->keeper(tensors, slot, ret);
+}

@@ -1,0 +1,200 @@
+/* Tensors whose names differ by one index, as those of a list of losses, are told together. */
+#include "torch/keepers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/vector.h"
+#include "torch/held.h"
+#include "torch/history.h"
+#include "torch/reach.h"
+
+enum { KEEPERS_MAX = 1 << 12 };
+#define STEPS_MAX (UINT64_C(1) << 25) /* nodes, those of several counted for each */
+
+struct kept_by {
+	const struct lbx_torch_node *node;
+	char name[LB_NAME_MAX + 1];
+	size_t at, end; /* of the last index in the name; both 0: there is none */
+	uint64_t index;
+};
+
+struct finder {
+	struct lbx_torch_set *s;
+	struct kept_by *list;
+	size_t n, room;
+	bool *is_reached; /* by storages: whether a variable leads to a tensor that has it */
+	uint32_t *counted; /* likewise: for which group it was */
+	uint64_t steps;
+};
+
+static void find_index(struct kept_by *k)
+{
+	for (size_t i = strlen(k->name); i-- > 0;) {
+		size_t n = strspn(k->name + i + 1, "0123456789");
+		if (k->name[i] != '[' || n == 0 || n > 9 || k->name[i + 1 + n] != ']')
+			continue;
+		k->at = i + 1;
+		k->end = i + 1 + n;
+		k->index = strtoull(k->name + k->at, NULL, 10);
+		return;
+	}
+}
+
+static int by_front(const void *a, const void *b)
+{
+	const struct kept_by *x = a, *y = b;
+	int by = strncmp(x->name, y->name, x->at < y->at ? x->at : y->at);
+
+	if (by == 0 && x->at != y->at)
+		by = x->at < y->at ? -1 : 1;
+	if (by == 0)
+		by = strcmp(x->name + x->end, y->name + y->end);
+	return by ? by : (x->index > y->index) - (x->index < y->index);
+}
+
+static bool is_same_group(const struct kept_by *x, const struct kept_by *y)
+{
+	return x->at && x->at == y->at && strncmp(x->name, y->name, x->at) == 0 &&
+	       strcmp(x->name + x->end, y->name + y->end) == 0;
+}
+
+/* ---- the tensors ---- */
+
+static bool look_at(struct finder *f, const struct lbx_torch_record *r)
+{
+	struct lbx_torch_set *s = f->s;
+	size_t storage = lbx_torch_number(s->storages, s->n_storages, r->storage);
+	bool is_reached = lbx_torch_is_reached(s, r);
+	struct kept_by k = { .node = is_reached ? lbx_torch_history_node(s, r) : NULL };
+
+	if (storage && is_reached)
+		f->is_reached[storage - 1] = true;
+	if (!k.node)
+		return true;
+	lbx_torch_name(s, r, k.name);
+	if (!k.name[0])
+		return true;
+	find_index(&k);
+	if (!lb_reserve(f->list, f->room, f->n + 1))
+		return lb_fail("out of memory for %zu tensors", f->n);
+	f->list[f->n++] = k;
+	return true;
+}
+
+static bool look_at_all(struct finder *f)
+{
+	struct lbx_torch_set *s = f->s;
+	struct lbx_torch_record r;
+	struct lbx_window window;
+
+	lbx_window_init(&window, lbx_torch_set_target(s));
+	for (size_t i = 0; i < s->n; i++)
+		if (lbx_torch_record_read(&window.target, &s->classes, &s->layout, s->objects[i], &r) &&
+		    !look_at(f, &r))
+			return false;
+	return true;
+}
+
+/* ---- a group of them ---- */
+
+/* A storage that no variable leads to, once. */
+static void count_kept(struct finder *f, const struct lbx_torch_reach *reach, uint64_t tensor, struct lbx_keeper *ret)
+{
+	struct lbx_torch_set *s = f->s;
+	struct lbx_target *target = lbx_torch_set_target(s);
+	struct lbx_torch_storage storage;
+	struct lbx_torch_record r;
+
+	if (!lbx_torch_record_read(target, &s->classes, &s->layout, tensor, &r))
+		return;
+	size_t number = lbx_torch_number(s->storages, s->n_storages, r.storage);
+	if (!number || f->is_reached[number - 1] || f->counted[number - 1] == reach->part ||
+	    !lbx_torch_storage_read(target, &s->classes, &s->layout, r.storage, &storage))
+		return;
+	f->counted[number - 1] = reach->part;
+	ret->kept++;
+	if (!lb_sum_of(ret->bytes, (int64_t)storage.bytes, &ret->bytes))
+		ret->bytes = INT64_MAX;
+}
+
+/* What nodes keep, and the leaves to whose gradients they add. */
+static void count_all_kept(struct finder *f, const struct lbx_torch_reach *reach, struct lbx_keeper *ret)
+{
+	for (uint64_t i = 0; i < reach->n_tensors; i++)
+		count_kept(f, reach, f->s->objects[reach->tensors[i]], ret);
+	for (uint64_t i = 0; i < reach->n; i++)
+		if (f->s->graph.nodes[reach->nodes[i]].leaf)
+			count_kept(f, reach, f->s->graph.nodes[reach->nodes[i]].leaf, ret);
+}
+
+static void name_group(const struct kept_by *first, const struct kept_by *last, struct lbx_keeper *ret)
+{
+	if (first == last)
+		snprintf(ret->name, sizeof ret->name, "%s", first->name);
+	else
+		snprintf(ret->name, sizeof ret->name, "%.*s%" PRIu64 "…%" PRIu64 "%s", (int)first->at, first->name,
+			 first->index, last->index, first->name + first->end);
+}
+
+static void take_group(struct finder *f, struct lbx_torch_reach *reach, const struct kept_by *first, size_t n)
+{
+	struct lbx_torch_set *s = f->s;
+	struct lbx_keeper keeper = { .tensors = n, .is_cut = s->graph.is_cut };
+
+	lbx_torch_reach_begin(reach);
+	for (size_t i = 0; i < n && !keeper.is_cut; i++) {
+		lbx_torch_reach_walk(reach, first[i].node);
+		keeper.is_cut = f->steps + reach->n > STEPS_MAX;
+	}
+	f->steps += reach->n;
+	keeper.nodes = reach->n;
+	count_all_kept(f, reach, &keeper);
+	name_group(first, &first[n - 1], &keeper);
+	if (keeper.kept && s->n_keepers < KEEPERS_MAX)
+		s->keepers[s->n_keepers++] = keeper;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct lbx_keeper *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static bool find_keepers(struct lbx_torch_set *s)
+{
+	struct finder f = { .s = s };
+	struct lbx_torch_reach reach;
+	lb_auto_free bool *is_reached = f.is_reached = calloc(s->n_storages + 1, sizeof *is_reached);
+	lb_auto_free uint32_t *counted = f.counted = calloc(s->n_storages + 1, sizeof *counted);
+
+	if (!is_reached || !counted || !(s->keepers = calloc(KEEPERS_MAX, sizeof *s->keepers)))
+		return lb_fail("out of memory");
+	bool ok = lbx_torch_reach_init(&reach, s) && look_at_all(&f);
+	if (ok && f.n)
+		qsort(f.list, f.n, sizeof *f.list, by_front);
+	for (size_t i = 0, n; ok && i < f.n && f.steps < STEPS_MAX; i += n) {
+		for (n = 1; i + n < f.n && is_same_group(&f.list[i], &f.list[i + n]);)
+			n++;
+		take_group(&f, &reach, &f.list[i], n);
+	}
+	qsort(s->keepers, s->n_keepers, sizeof *s->keepers, by_bytes);
+	lbx_torch_reach_deinit(&reach);
+	free(f.list);
+	return ok;
+}
+
+bool lbx_torch_keeper(struct lbx_torch_set *s, uint64_t *slot, struct lbx_keeper *ret)
+{
+	if (s->graph.n == 0 || (!s->keepers && !find_keepers(s)) || *slot >= s->n_keepers)
+		return false;
+	*ret = s->keepers[(*slot)++];
+	return true;
+}
