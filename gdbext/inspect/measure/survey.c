@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "inspect/measure/crew.h"
 
-enum { PIECE = 1 << 16, PART = 1 << 20 };
+enum { PIECE = 1 << 16, PART = 1 << 20, COPIED = 1 << 12 /* what stays in the first-level cache */ };
 
 static const char doing[] = "computing statistics";
 
@@ -40,12 +40,14 @@ static bool work(void *context, int64_t i)
 	struct survey *s = context;
 	struct part part = { .sample = lbx_sample_part(s->sample, i * s->per_part) };
 	int64_t end = (i + 1) * s->per_part < s->size ? (i + 1) * s->per_part : s->size;
-	lb_auto_free char *own = s->elements ? NULL : malloc((size_t)(PIECE * s->width));
+	lb_auto_free char *own = s->elements ? NULL : malloc((size_t)(COPIED * s->width));
 	bool done = s->elements || own || lb_fail("out of memory");
 
 	lbx_summary_init(&part.summary, s->summary->dtype);
-	for (int64_t first = i * s->per_part; done && first < end; first += PIECE) {
-		int64_t n = end - first < PIECE ? end - first : PIECE;
+	int64_t piece = own ? COPIED : PIECE;
+	for (int64_t first = i * s->per_part, n; done && first < end; first += n) {
+		n = piece - first % piece; /* so that blocks are seldom cut */
+		n = end - first < n ? end - first : n;
 		const char *elements = own ? own : s->elements + first * s->width;
 		done = !own || lbx_array_copy(&s->array, first, n, own);
 		if (!done)

@@ -418,16 +418,23 @@ DECODER(nvfp4, 64, 36)
 
 /* ---- groups of a grid ---- */
 
-/* Eight magnitudes times d, negative where the signs have a bit. */
-INLINE void signed_group(uint64_t group, unsigned signs, float d, floats to)
+/* The magnitudes of two groups of eight, times d, negative where the signs have a bit. */
+INLINE void signed_groups(uint64_t first, uint64_t second, unsigned signs, float d, floats to)
 {
-	store(to, with_signs(real(spread(group)) * d, signs));
+#ifdef __AVX512VL__
+	__m512 x = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_set_epi64x((int64_t)second, (int64_t)first)));
+	__m512 y = _mm512_mul_ps(x, _mm512_set1_ps(d));
+	_mm512_storeu_ps(to, _mm512_mask_mul_ps(y, (__mmask16)signs, x, _mm512_set1_ps(-d)));
+#else
+	store(to, with_signs(real(spread(first)) * d, signs));
+	store(to + 8, with_signs(real(spread(second)) * d, signs >> 8));
+#endif
 }
 
-/* Seven signs; the eighth makes their number even. */
-INLINE unsigned eight_signs(uint32_t seven)
+/* Seven signs twice, beside each other; an eighth makes the number of each even. */
+INLINE unsigned even_signs(uint32_t first, uint32_t second)
 {
-	return lb_even_signs[seven & 127];
+	return lb_even_signs[first & 127] | (unsigned)lb_even_signs[second & 127] << 8;
 }
 
 DECODER(iq2_xxs, K, 66)
@@ -437,8 +444,9 @@ DECODER(iq2_xxs, K, 66)
 		bytes q = b + 2 + k * 8;
 		uint32_t signs = u32_at(q + 4);
 		float step = d * (0.5f + (float)(signs >> 28)) * 0.25f;
-		for (int i = 0; i < 4; i++, to += 8)
-			signed_group(lb_grid_iq2_xxs[q[i]], eight_signs(signs >> 7 * i), step, to);
+		for (int i = 0; i < 4; i += 2, to += 16, signs >>= 14)
+			signed_groups(lb_grid_iq2_xxs[q[i]], lb_grid_iq2_xxs[q[i + 1]], even_signs(signs, signs >> 7),
+				      step, to);
 	}
 }
 
@@ -451,12 +459,11 @@ INLINE float iq2_step(float d, int scale)
 DECODER(iq2_xs, K, 74)
 {
 	float d = lb_f16_at(b);
-	for (int k = 0; k < 16; k++) {
+	for (int k = 0; k < 16; k++, to += 16) {
 		float step = iq2_step(d, b[66 + k / 2] >> k % 2 * 4);
-		for (int i = 0; i < 2; i++, to += 8) {
-			unsigned q = u16_at(b + 2 + k * 4 + i * 2);
-			signed_group(lb_grid_iq2_xs[q & 511], eight_signs(q >> 9), step, to);
-		}
+		unsigned first = u16_at(b + 2 + k * 4), second = u16_at(b + 4 + k * 4);
+		signed_groups(lb_grid_iq2_xs[first & 511], lb_grid_iq2_xs[second & 511],
+			      even_signs(first >> 9, second >> 9), step, to);
 	}
 }
 
@@ -464,12 +471,18 @@ DECODER(iq2_s, K, 82)
 {
 	float d = lb_f16_at(b);
 	bytes q = b + 2, signs = b + 34;
-	for (int k = 0; k < 16; k++) {
+	for (int k = 0; k < 16; k++, to += 16) {
 		float step = iq2_step(d, b[74 + k / 2] >> k % 2 * 4);
 		unsigned high = (unsigned)b[66 + k / 2] << 8 >> k % 2 * 4;
-		for (int i = 0; i < 2; i++, to += 8)
-			signed_group(lb_grid_iq2_s[q[k * 2 + i] | (high >> 2 * i & 0x300)], signs[k * 2 + i], step, to);
+		signed_groups(lb_grid_iq2_s[q[k * 2] | (high & 0x300)],
+			      lb_grid_iq2_s[q[k * 2 + 1] | (high >> 2 & 0x300)], u16_at(signs + k * 2), step, to);
 	}
+}
+
+/* Two groups of four. */
+INLINE uint64_t two_fours(const uint32_t *grid, unsigned first, unsigned second)
+{
+	return grid[first] | (uint64_t)grid[second] << 32;
 }
 
 DECODER(iq3_xxs, K, 98)
@@ -479,10 +492,10 @@ DECODER(iq3_xxs, K, 98)
 		uint32_t signs = u32_at(b + 66 + k * 4);
 		float step = d * (0.5f + (float)(signs >> 28)) * 0.5f;
 		bytes q = b + 2 + k * 8;
-		for (int i = 0; i < 4; i++, to += 8) {
-			uint64_t group = lb_grid_iq3_xxs[q[2 * i]] | (uint64_t)lb_grid_iq3_xxs[q[2 * i + 1]] << 32;
-			signed_group(group, eight_signs(signs >> 7 * i), step, to);
-		}
+		for (int i = 0; i < 8; i += 4, to += 16, signs >>= 14)
+			signed_groups(two_fours(lb_grid_iq3_xxs, q[i], q[i + 1]),
+				      two_fours(lb_grid_iq3_xxs, q[i + 2], q[i + 3]), even_signs(signs, signs >> 7),
+				      step, to);
 	}
 }
 
@@ -493,19 +506,25 @@ DECODER(iq3_s, K, 110)
 	for (int k = 0; k < 8; k++) {
 		unsigned high = b[66 + k];
 		float step = d * (float)(1 + 2 * (b[106 + k / 2] >> k % 2 * 4 & 15));
-		for (int i = 0; i < 4; i++, to += 8) {
-			unsigned first = q[k * 8 + 2 * i] | (high << (8 - 2 * i) & 256);
-			unsigned second = q[k * 8 + 2 * i + 1] | (high << (7 - 2 * i) & 256);
-			uint64_t group = lb_grid_iq3_s[first] | (uint64_t)lb_grid_iq3_s[second] << 32;
-			signed_group(group, signs[k * 4 + i], step, to);
-		}
+		for (int i = 0; i < 8; i += 4, to += 16, q += 4, high >>= 4)
+			signed_groups(two_fours(lb_grid_iq3_s, q[0] | (high << 8 & 256), q[1] | (high << 7 & 256)),
+				      two_fours(lb_grid_iq3_s, q[2] | (high << 6 & 256), q[3] | (high << 5 & 256)),
+				      u16_at(signs + k * 4 + i / 2), step, to);
 	}
 }
 
-/* -1, 0 and 1, moved by an eighth. */
-INLINE void moved_group(uint64_t group, unsigned down, float d, floats to)
+/* Two groups of -1, 0 and 1, moved by an eighth: down, where a bit says so. */
+INLINE void moved_groups(uint64_t first, uint64_t second, unsigned down, float d, floats to)
 {
-	store(to, (real(spread_signed(group)) + lb_bits_to_float(0x3e000000u | down << 31)) * d);
+#ifdef __AVX512VL__
+	__m512 x = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_set_epi64x((int64_t)second, (int64_t)first)));
+	__m512 moved =
+	    _mm512_mask_sub_ps(_mm512_add_ps(x, _mm512_set1_ps(0.125f)), (__mmask16)down, x, _mm512_set1_ps(0.125f));
+	_mm512_storeu_ps(to, _mm512_mul_ps(moved, _mm512_set1_ps(d)));
+#else
+	store(to, (real(spread_signed(first)) + with_signs((reals){ 0 } + 0.125f, down)) * d);
+	store(to + 8, (real(spread_signed(second)) + with_signs((reals){ 0 } + 0.125f, down >> 8)) * d);
+#endif
 }
 
 DECODER(iq1_s, K, 50)
@@ -514,8 +533,10 @@ DECODER(iq1_s, K, 50)
 	for (int k = 0; k < 8; k++) {
 		unsigned high = u16_at(b + 34 + k * 2);
 		float step = d * (float)(int)(2 * (high >> 12 & 7) + 1);
-		for (int i = 0; i < 4; i++, to += 8)
-			moved_group(lb_grid_iq1[b[2 + k * 4 + i] | (high >> 3 * i & 7) << 8], high >> 15, step, to);
+		unsigned down = high >> 15 ? 0xffff : 0;
+		for (int i = 0; i < 4; i += 2, to += 16, high >>= 6)
+			moved_groups(lb_grid_iq1[b[2 + k * 4 + i] | (high & 7) << 8],
+				     lb_grid_iq1[b[3 + k * 4 + i] | (high >> 3 & 7) << 8], down, step, to);
 	}
 }
 
@@ -529,8 +550,9 @@ DECODER(iq1_m, K, 56)
 	for (int k = 0; k < 16; k++, to += 16) { /* two groups with a scale */
 		unsigned high = b[32 + k], scale = u16_at(scales + k / 4 * 2) >> k % 4 * 3 & 7;
 		float step = d * (float)(int)(2 * scale + 1);
-		moved_group(lb_grid_iq1[b[k * 2] | (high & 7) << 8], high >> 3 & 1, step, to);
-		moved_group(lb_grid_iq1[b[k * 2 + 1] | (high >> 4 & 7) << 8], high >> 7, step, to + 8);
+		unsigned down = (high & 8 ? 0xff : 0) | (high & 0x80 ? 0xff00 : 0);
+		moved_groups(lb_grid_iq1[b[k * 2] | (high & 7) << 8], lb_grid_iq1[b[k * 2 + 1] | (high >> 4 & 7) << 8],
+			     down, step, to);
 	}
 }
 
