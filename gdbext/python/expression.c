@@ -9,14 +9,15 @@
 #include "python/dict.h"
 #include "python/frames.h"
 
-enum { NAME = 256, MAX_STEPS = 64, NESTED = 2 };
+enum { NAME = 256, MAX_STEPS = 64, NESTED = 2, MODULES = 64 };
 
-/* Where names are looked up: in a function's variables, and its module's. */
+/* Where names are looked up. */
 struct scope {
 	struct lbx_python *py;
 	const struct lbx_py_rules *rules;
-	const struct lbx_py_frame *frame; /* NULL: in __main__ */
-	uint64_t globals;
+	const struct lbx_py_frame *frame; /* a function's variables, or a class'; NULL: a module's */
+	uint64_t globals;    /* of the module; also for keys, behind those of the function */
+	bool only_locals;    /* the expression begins with one of the frame's own */
 	int nested;
 };
 
@@ -36,19 +37,24 @@ static uint64_t find_in(struct lbx_python *py, uint64_t object, const char *name
 	return lbx_py_dict_open(py, object, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
 }
 
-static uint64_t find_name(const struct scope *s, const char *name)
+static uint64_t find_local(const struct scope *s, const char *name)
 {
+	const struct lbx_py_frame *frame = s->frame;
 	uint64_t key, value;
 	char text[NAME];
 	int i = 0;
 
-	if (!s->frame)
-		return find_in(s->py, s->globals, name);
-	while (lbx_py_local_next(s->py, s->frame, &i, &key, &value))
+	while (lbx_py_local_next(s->py, frame, &i, &key, &value))
 		if (lbx_py_text(s->py, key, text, sizeof text) && strcmp(text, name) == 0)
 			return value;
-	value = find_in(s->py, s->frame->locals, name);
-	return value ? value : find_in(s->py, s->frame->globals, name);
+	return frame->locals != frame->globals ? find_in(s->py, frame->locals, name) : 0;
+}
+
+static uint64_t find_name(const struct scope *s, const char *name)
+{
+	uint64_t value = s->frame ? find_local(s, name) : 0;
+
+	return value || s->only_locals ? value : find_in(s->py, s->globals, name);
 }
 
 /* ---- steps ---- */
@@ -142,6 +148,7 @@ static uint64_t find_key(const struct scope *s, uint64_t object, const char *tex
 	if (stop == end && n > 0 && !errno)
 		return find_index(s, object, index);
 	struct scope within = *s;
+	within.only_locals = false;
 	return within.nested++ < NESTED ? find_object(s, object, evaluate(&within, text, end)) : 0;
 }
 
@@ -211,31 +218,73 @@ static int add(struct lbx_py_found ret[LBX_PY_FOUND], int n, uint64_t object, ui
 	return n + 1;
 }
 
+/* In each thread by the innermost frame where one of the function's own variables leads to such an object. */
+static int evaluate_locals(struct scope *s, const char *expression, struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+	int n = 0;
+
+	s->only_locals = true;
+	s->frame = &frame;
+	for (int i = 0; lbx_py_thread(s->py, i, &thread); i++) {
+		uint64_t object = 0;
+		for (bool more = lbx_py_frame_first(s->py, &thread, &frame); more && !object;
+		     more = !object && lbx_py_frame_next(s->py, &frame, &frame)) {
+			s->globals = frame.globals;
+			object = evaluate_in(s, expression);
+		}
+		if (object)
+			n = add(ret, n, object, thread.tid, frame.function);
+	}
+	s->only_locals = false;
+	s->frame = NULL;
+	return n;
+}
+
+static bool is_new(uint64_t modules[MODULES], int *n, uint64_t globals)
+{
+	for (int i = 0; i < *n; i++)
+		if (modules[i] == globals)
+			return false;
+	if (*n < MODULES)
+		modules[(*n)++] = globals;
+	return true;
+}
+
+/* By the variables of the modules whose functions run, each module once. */
+static int evaluate_globals(struct scope *s, const char *expression, struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	uint64_t modules[MODULES], object;
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+	int n = 0, n_modules = 0;
+
+	for (int i = 0; lbx_py_thread(s->py, i, &thread); i++)
+		for (bool more = lbx_py_frame_first(s->py, &thread, &frame); more;
+		     more = lbx_py_frame_next(s->py, &frame, &frame)) {
+			s->globals = frame.globals;
+			object = is_new(modules, &n_modules, s->globals) ? evaluate_in(s, expression) : 0;
+			if (object)
+				n = add(ret, n, object, thread.tid, frame.function);
+		}
+	return n;
+}
+
 int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
 		    struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	struct scope scope = { .py = py, .rules = rules };
-	struct lbx_py_thread thread;
-	struct lbx_py_frame frame;
 	uint64_t object;
-	int n = 0;
+	int n;
 
 	if (!is_name(*expression) || isdigit((unsigned char)*expression))
 		return 0;
-	for (int i = 0; lbx_py_thread(py, i, &thread); i++) {
-		bool more = lbx_py_frame_first(py, &thread, &frame);
-		for (int k = 0; more && k < LBX_PY_FRAMES; k++) {
-			scope.frame = &frame;
-			object = evaluate_in(&scope, expression);
-			if (object) {
-				n = add(ret, n, object, thread.tid, frame.function);
-				break;
-			}
-			more = lbx_py_frame_next(py, &frame, &frame);
-		}
-	}
-	scope.frame = NULL;
+	lbx_py_allow(py, LBX_PY_READS);
+	n = evaluate_locals(&scope, expression, ret);
+	if (n)
+		return n;
 	scope.globals = lbx_py_globals(py, lbx_py_interpreter(py, 0), "__main__");
-	object = n ? 0 : evaluate_in(&scope, expression);
-	return object ? add(ret, n, object, 0, "") : n;
+	object = evaluate_in(&scope, expression);
+	return object ? add(ret, 0, object, 0, "") : evaluate_globals(&scope, expression, ret);
 }

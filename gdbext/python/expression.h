@@ -12,8 +12,9 @@ struct lbx_py_found {
 	char function[96];
 };
 
-/* The wanted objects that it leads to: in each thread by the innermost frame where it leads to one; if there is none, by
- * the variables of __main__. Returns how many of them are different. */
+/* The wanted objects that it leads to: in each thread by a function's own variables, those of the innermost frame where they
+ * lead to one; if there is none, by the variables of __main__; else by those of other modules whose functions run.
+ * Returns how many of them are different. */
 int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
 		    struct lbx_py_found ret[LBX_PY_FOUND]);
 

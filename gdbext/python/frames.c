@@ -17,6 +17,12 @@ static bool is_collected(const struct lbx_python *py, uint64_t address)
 	return false;
 }
 
+/* The interpreter knows the thread by the number that it has in its own container. */
+static uint64_t tid_of(const struct lbx_python *py, uint64_t thread)
+{
+	return lbx_target_thread(py->target, lbx_py_word(py, thread + py->layout.native_id));
+}
+
 /* An interpreter's list ends where a thread comes again. */
 static void collect_threads(struct lbx_python *py)
 {
@@ -28,8 +34,7 @@ static void collect_threads(struct lbx_python *py)
 		uint64_t at = lbx_py_word(py, interpreter + py->layout.threads);
 		for (; at && py->n_threads < LBX_PY_THREADS && !is_collected(py, at);
 		     at = lbx_py_word(py, at + py->layout.next_thread))
-			py->threads[py->n_threads++] =
-			    (struct lbx_py_thread){ at, interpreter, lbx_py_word(py, at + py->layout.native_id) };
+			py->threads[py->n_threads++] = (struct lbx_py_thread){ at, interpreter, tid_of(py, at) };
 	}
 }
 
@@ -58,7 +63,9 @@ static bool read_frame(struct lbx_python *py, uint64_t at, struct lbx_py_frame *
 	const struct lbx_py_type *type;
 	uint8_t owner = 0;
 
-	*ret = (struct lbx_py_frame){ .address = at, .previous = lbx_py_word(py, at + l->previous) };
+	*ret = (struct lbx_py_frame){
+		.address = at, .previous = lbx_py_word(py, at + l->previous), .mark = ret->mark, .n = ret->n
+	};
 	ret->code = referred(py, lbx_py_word(py, at + l->code));
 	if (!lbx_py_read(py, at + l->owner, &owner, sizeof owner) || owner >= OWNED_BY_C ||
 	    !(type = lbx_py_type_of(py, ret->code)) || type->kind != LBX_PY_PLAIN ||
@@ -67,19 +74,20 @@ static bool read_frame(struct lbx_python *py, uint64_t at, struct lbx_py_frame *
 	ret->globals = lbx_py_word(py, at + l->globals);
 	ret->locals = lbx_py_word(py, at + l->locals);
 	lbx_py_text(py, lbx_py_word(py, ret->code + l->file), ret->file, sizeof ret->file);
-	uint64_t instruction = lbx_py_word(py, at + LBX_PY_FRAME_INSTRUCTION);
-	if (instruction - (ret->code + l->instructions) < MAX_CODE)
-		ret->line = lbx_py_line(py, ret->code, instruction - (ret->code + l->instructions));
+	ret->instruction = lbx_py_word(py, at + LBX_PY_FRAME_INSTRUCTION) - (ret->code + l->instructions);
 	return true;
 }
 
-/* The first one from an address on that is a function's. */
+/* The first one from an address on that is a function's. Of a ring, whatever its length, the mark is met again: it is set at
+ * the first frame, the second, the fourth, and so on. */
 static bool frame_from(struct lbx_python *py, uint64_t at, struct lbx_py_frame *ret)
 {
-	for (int i = 0; at && i < LBX_PY_FRAMES; i++) {
+	for (; at && at != ret->mark && ret->n < LBX_PY_FRAMES; at = ret->previous) {
+		ret->n++;
+		if ((ret->n & (ret->n - 1)) == 0)
+			ret->mark = at;
 		if (read_frame(py, at, ret))
 			return true;
-		at = ret->previous;
 	}
 	return false;
 }
@@ -90,20 +98,31 @@ bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *threa
 
 	if (at && py->layout.frame_of_c != LBX_PY_NO_FIELD)
 		at = lbx_py_word(py, at + py->layout.frame_of_c);
+	ret->mark = ret->n = 0;
 	return frame_from(py, at, ret);
 }
 
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret)
 {
-	return frame_from(py, frame->previous, ret);
+	uint64_t previous = frame->previous;
+
+	ret->mark = frame->mark;
+	ret->n = frame->n;
+	return frame_from(py, previous, ret);
 }
 
-void lbx_py_frame_text(const struct lbx_py_frame *frame, char *ret, size_t size)
+int lbx_py_frame_line(struct lbx_python *py, const struct lbx_py_frame *frame)
 {
+	return frame->instruction < MAX_CODE ? lbx_py_line(py, frame->code, frame->instruction) : 0;
+}
+
+void lbx_py_frame_text(struct lbx_python *py, const struct lbx_py_frame *frame, char *ret, size_t size)
+{
+	int number = lbx_py_frame_line(py, frame);
 	char line[16] = "";
 
-	if (frame->line)
-		snprintf(line, sizeof line, ":%d", frame->line);
+	if (number)
+		snprintf(line, sizeof line, ":%d", number);
 	snprintf(ret, size, "%s at %s%s", frame->function, frame->file, line);
 }
 

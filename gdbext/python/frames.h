@@ -22,16 +22,20 @@ struct lbx_py_frame {
 	uint64_t
 	    locals; /* likewise, of a frame that is no function's: a module's, whose globals they are, a class'; or 0 */
 	uint64_t previous; /* the caller's; 0: none */
+	uint64_t instruction; /* bytes from the code's first one */
 	char function[LBX_PY_QUALIFIED], file[LBX_PY_FILE]; /* "Linear.forward" */
-	int line; /* 0: not known */
+	uint64_t mark; /* one that was gone past: a frame that comes again ends the walk */
+	unsigned n;
 };
 
 /* The thread's innermost frame; the frame that called it, which may take its place. False at the end, and where it cannot be
  * one. */
 bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *thread, struct lbx_py_frame *ret);
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret);
+/* The line that it is in; 0: not known. */
+int lbx_py_frame_line(struct lbx_python *py, const struct lbx_py_frame *frame);
 /* "f at file.py:12", or without the line, where it is not known. */
-void lbx_py_frame_text(const struct lbx_py_frame *frame, char *ret, size_t size);
+void lbx_py_frame_text(struct lbx_python *py, const struct lbx_py_frame *frame, char *ret, size_t size);
 /* The next variable of a function at or after *i, which moves past it, and the object that it has: those without one are
  * passed over. *ret_name is a str. */
 bool lbx_py_local_next(struct lbx_python *py, const struct lbx_py_frame *frame, int *i, uint64_t *ret_name,

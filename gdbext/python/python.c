@@ -8,11 +8,52 @@
 #include "python/dict.h"
 #include "target/cache.h"
 
-enum { MAX_INTERPRETERS = 64 };
+enum { MAX_INTERPRETERS = 64, READS_OF_A_LOOK = 1 << 12 };
+
+void lbx_py_allow(struct lbx_python *py, uint64_t reads)
+{
+	py->allowance->left = reads;
+}
+
+bool lbx_py_is_spent(const struct lbx_python *py)
+{
+	return py->allowance->left == 0;
+}
+
+void lbx_python_watch(struct lbx_python *py, bool (*progress)(void *context, int64_t done), void *context)
+{
+	py->allowance->progress = progress;
+	py->allowance->context = context;
+	py->allowance->is_stopped = false;
+	py->allowance->done = 0;
+}
+
+bool lbx_python_goes_on(const struct lbx_python *py)
+{
+	return !py->allowance->is_stopped || lb_fail_because(LB_INTERRUPTED, "interrupted");
+}
+
+static bool may_read(struct lbx_py_allowance *a)
+{
+	bool clean = lb_ok();
+
+	if (a->left == 0 || a->is_stopped)
+		return false;
+	a->left--;
+	if (++a->done % READS_OF_A_LOOK == 0 && a->progress && !a->progress(a->context, (int64_t)a->done)) {
+		a->is_stopped = true;
+		if (clean)
+			lb_clear_error();
+	}
+	return !a->is_stopped;
+}
 
 bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n)
 {
 	bool clean = lb_ok();
+
+	if (!may_read(py->allowance))
+		return false;
 	bool is_read = lbx_cache_read(py->cache, address, to, n);
 
 	if (!is_read && clean)
@@ -118,12 +159,13 @@ struct lbx_python *lbx_python_open(struct lbx_target *target, const struct lbx_l
 	struct lbx_python *py = calloc(1, sizeof *py);
 	const struct lbx_loaded *found = NULL;
 
-	if (!py || !(py->cache = lbx_cache_create(target))) {
+	if (!py || !(py->allowance = calloc(1, sizeof *py->allowance)) || !(py->cache = lbx_cache_create(target))) {
 		lb_fail("out of memory");
-		free(py);
+		lbx_python_close(py);
 		return NULL;
 	}
 	py->target = target;
+	lbx_py_allow(py, LBX_PY_READS);
 	for (int i = 0; i < n && !found; i++)
 		if (symbol(py, &modules[i], "_PyRuntime", &py->runtime))
 			found = &modules[i];
@@ -139,5 +181,6 @@ void lbx_python_close(struct lbx_python *py)
 		return;
 	forget(py);
 	lbx_cache_destroy(py->cache);
+	free(py->allowance);
 	free(py);
 }

@@ -11,8 +11,17 @@
 struct lbx_cache;
 struct lbx_py_thread; /* python/frames.h */
 
+/* How much may be read, so that whoever walks comes to an end, whatever the memory holds; and who is told of it. */
+struct lbx_py_allowance {
+	uint64_t left, done; /* reads */
+	bool is_stopped; /* the user wants no more */
+	bool (*progress)(void *context, int64_t done);
+	void *context;
+};
+
 struct lbx_python {
 	struct lbx_target *target;
+	struct lbx_py_allowance *allowance;
 	struct lbx_cache *cache; /* the program stands still */
 	struct lbx_py_layout layout;
 	char version[16]; /* "3.11.2" */
@@ -31,6 +40,15 @@ void lbx_python_close(struct lbx_python *py); /* NULL is fine */
 void lbx_python_refresh(struct lbx_python *py);
 /* It is read by another target from here on. */
 void lbx_python_use(struct lbx_python *py, struct lbx_target *target);
+
+/* What is read from here on: LBX_PY_READS, or fewer; nothing more after that. */
+enum { LBX_PY_READS = 1 << 25 };
+void lbx_py_allow(struct lbx_python *py, uint64_t reads);
+bool lbx_py_is_spent(const struct lbx_python *py);
+/* `progress` is called now and then, while it reads; false: nothing is read any more, until it is watched anew. NULL: nobody is. */
+void lbx_python_watch(struct lbx_python *py, bool (*progress)(void *context, int64_t done), void *context);
+/* False, with an error, if it has been stopped so. */
+bool lbx_python_goes_on(const struct lbx_python *py);
 
 /* Quietly: false where the bytes cannot be read. */
 bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n);

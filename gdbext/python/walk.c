@@ -184,7 +184,7 @@ static bool meet_locals(struct lbx_py_walk *w, const struct lbx_py_frame *frame,
 	int i = 0;
 
 	w->function = lbx_py_word(w->py, frame->code + w->py->layout.qualified_name);
-	while (lbx_py_local_next(w->py, frame, &i, &name, &value))
+	while (!w->is_full && lbx_py_local_next(w->py, frame, &i, &name, &value))
 		if (!meet(w, value, NO_NODE, LBX_PY_LOCAL, name))
 			return false;
 	return frame->locals == globals_of_main || frame->locals == frame->globals ||
@@ -198,7 +198,7 @@ static bool meet_frames(struct lbx_py_walk *w, uint64_t globals_of_main)
 	struct lbx_py_thread thread;
 	bool ok = true;
 
-	for (int i = 0; ok && lbx_py_thread(w->py, i, &thread); i++) {
+	for (int i = 0; ok && !w->is_full && lbx_py_thread(w->py, i, &thread); i++) {
 		struct lbx_py_frame frame;
 		size_t n = 0, room = 0;
 		bool more = lbx_py_frame_first(w->py, &thread, &frame);
@@ -269,8 +269,12 @@ static bool walk(struct lbx_py_walk *w)
 bool lbx_py_walk_start(struct lbx_python *py, const struct lbx_py_rules *rules, struct lbx_py_walk *ret)
 {
 	*ret = (struct lbx_py_walk){ .py = py, .rules = rules };
-	if (walk(ret))
+	lbx_py_allow(py, LBX_PY_READS);
+	if (walk(ret) && lbx_python_goes_on(py)) {
+		ret->is_cut |= lbx_py_is_spent(py);
+		lbx_py_allow(py, LBX_PY_READS);
 		return true;
+	}
 	lbx_py_walk_end(ret);
 	return false;
 }

@@ -56,7 +56,7 @@ struct lbx_py_walk {
 	bool is_cut; /* or some part was: there may be more */
 };
 
-/* All of it; the rules must outlive it. False: there is no memory. */
+/* All of it; the rules must outlive it. False, with an error: there is no memory, or the user wants no more of it. */
 bool lbx_py_walk_start(struct lbx_python *py, const struct lbx_py_rules *rules, struct lbx_py_walk *ret);
 void lbx_py_walk_end(struct lbx_py_walk *walk); /* all 0 is fine */
 

@@ -22,6 +22,7 @@
 #include "target/hold.h"
 #include "target/lines.h"
 #include "target/ranges.h"
+#include "target/thread_numbers.h"
 
 enum { PAGE = 4096, MAX_AUXV = 4096 };
 
@@ -167,6 +168,11 @@ static bool process_runs(struct lbx_target *target)
 	return !process_of(target)->hold;
 }
 
+static uint64_t process_thread(struct lbx_target *target, uint64_t own)
+{
+	return lbx_thread_by_own(process_of(target)->pid, own);
+}
+
 static enum lbx_copied process_copy(struct lbx_target *target, bool let_go)
 {
 	struct process *p = process_of(target);
@@ -290,6 +296,7 @@ static const struct lbx_target_ops process_ops = {
 	.source_line = process_source_line,
 	.range = process_range,
 	.pid = process_pid,
+	.thread = process_thread,
 	.runs = process_runs,
 	.copy = process_copy,
 	.copied = process_copied,

@@ -117,6 +117,11 @@ bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *f
 	return target->ops->write(target, address, from, n);
 }
 
+uint64_t lbx_target_thread(struct lbx_target *target, uint64_t own)
+{
+	return target->ops->thread ? target->ops->thread(target, own) : own;
+}
+
 bool lbx_target_runs(struct lbx_target *target)
 {
 	return target->ops->runs && target->ops->runs(target);

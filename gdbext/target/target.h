@@ -112,6 +112,9 @@ struct lbx_target_ops {
 	/* The number that the system has for it, which the runtime learns after a fork() has returned. False,
 	 * without error, or NULL: not known. */
 	bool (*pid)(struct lbx_target *target, uint64_t *ret);
+	/* The number that the system has for a thread, by the one that the program knows, which is another one in a
+	 * container. NULL: the same. */
+	uint64_t (*thread)(struct lbx_target *target, uint64_t own);
 	/* Whether the program goes on while it is read. NULL: it never does. */
 	bool (*runs)(struct lbx_target *target);
 	/* Copies what the program's variables, small allocations and stacks hold, unless that has been done: until the target
@@ -183,6 +186,7 @@ enum { LBX_BUILD_ID_TEXT = 2 * 64 + 1 };
 void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT]);
 /* Whether [address, address + n) may be read for what lies in it. */
 bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n);
+uint64_t lbx_target_thread(struct lbx_target *target, uint64_t own);
 bool lbx_target_runs(struct lbx_target *target);
 enum lbx_copied lbx_target_copy(struct lbx_target *target, bool let_go);
 bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret);

@@ -78,7 +78,7 @@ static bool find_held(struct lbx_torch_set *s, struct lbx_torch_names *names)
 	return true;
 }
 
-bool lbx_torch_names_find(struct lbx_torch_set *s)
+bool lbx_torch_names_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context)
 {
 	struct lbx_torch_names *names = &s->names;
 	bool clean = lb_ok();
@@ -94,7 +94,12 @@ bool lbx_torch_names_find(struct lbx_torch_set *s)
 			lb_clear_error();
 		return true;
 	}
-	return find_held(s, names) && (names->n == 0 || lbx_py_walk_start(names->python, &names->rules, &names->walk));
+	lbx_python_watch(names->python, progress, context);
+	bool ok = find_held(s, names) &&
+		  (names->n == 0 || lbx_py_walk_start(names->python, &names->rules, &names->walk)) &&
+		  lbx_python_goes_on(names->python);
+	lbx_python_watch(names->python, NULL, NULL);
+	return ok;
 }
 
 void lbx_torch_names_free(struct lbx_torch_names *names)

@@ -23,8 +23,8 @@ struct lbx_torch_names {
 	char why[256]; /* there are no names; or "" */
 };
 
-/* Of the set's tensors, which have been found. False: there is no memory. */
-bool lbx_torch_names_find(struct lbx_torch_set *s);
+/* Of the set's tensors, which have been found. False, with an error: there is no memory, or `progress` has returned false. */
+bool lbx_torch_names_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context);
 void lbx_torch_names_free(struct lbx_torch_names *names);
 
 /* Those of a set, which may outlive the target by which it was found. */

@@ -239,7 +239,8 @@ bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(voi
 	for (unsigned i = 0; i < LBX_TORCH_DTYPES; i++)
 		lbx_torch_dtype(i, &s->dtypes[i]);
 	s->is_torn = lbx_target_copy(target, let_go) != LBX_COPIED_STILL && lbx_target_runs(target);
-	if (!lbx_torch_set_search(s, progress, context) || !lbx_torch_set_take(s) || !lbx_torch_names_find(s)) {
+	if (!lbx_torch_set_search(s, progress, context) || !lbx_torch_set_take(s) ||
+	    !lbx_torch_names_find(s, progress, context)) {
 		close_torch(&s->tensors);
 		return false;
 	}

@@ -1,4 +1,6 @@
 /* What is told of a process from outside: whether it has run (lbx_target_moment), what it may write. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -305,6 +307,74 @@ static void a_copy_lets_the_program_go(void **state)
 	munmap(large, 1 << 22);
 }
 
+/* ---- numbers of threads ---- */
+
+static void *tell_number(void *pipe)
+{
+	uint64_t own = (uint64_t)gettid();
+
+	if (write(*(int *)pipe, &own, sizeof own) != sizeof own)
+		_exit(1);
+	return sleep_long(NULL);
+}
+
+/* In a container: a process whose threads have numbers of its own. Returns its number here; 0: it may not be. */
+static pid_t start_inside(uint64_t *ret_own)
+{
+	int pipes[2], numbers[2];
+	pid_t pid = 0;
+
+	assert_true(pipe(pipes) == 0 && pipe(numbers) == 0);
+	pid_t outer = fork();
+	assert_true(outer >= 0);
+	if (outer == 0) {
+		pthread_t thread;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (unshare(CLONE_NEWPID) != 0 || (pid = fork()) < 0)
+			_exit(1);
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pthread_create(&thread, NULL, tell_number, &numbers[1]);
+			sleep_long(NULL);
+		}
+		if (write(pipes[1], &pid, sizeof pid) != sizeof pid)
+			_exit(1);
+		waitpid(pid, NULL, 0);
+		_exit(0);
+	}
+	close(pipes[1]);
+	close(numbers[1]);
+	bool is_there = read(pipes[0], &pid, sizeof pid) == sizeof pid &&
+			read(numbers[0], ret_own, sizeof *ret_own) == sizeof *ret_own;
+	close(pipes[0]);
+	close(numbers[0]);
+	return is_there ? pid : 0;
+}
+
+static void threads_of_a_container_are_known(void **state)
+{
+	struct lbx_target *target;
+	uint64_t own = 0;
+	char path[64];
+
+	(void)state;
+	pid_t pid = start_inside(&own);
+	if (!pid)
+		skip();
+	assert_true(lbx_process_open(pid, &target));
+	assert_int_equal(lbx_target_thread(target, 1), pid);
+	uint64_t here = lbx_target_thread(target, own);
+	assert_int_not_equal(here, own);
+	snprintf(path, sizeof path, "/proc/%d/task/%d", (int)pid, (int)here);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(lbx_target_thread(target, 987654), 987654);
+	lbx_target_destroy(target);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_true(lbx_process_open(getpid(), &target));
+	assert_int_equal(lbx_target_thread(target, (uint64_t)getpid()), getpid());
+	lbx_target_destroy(target);
+}
+
 static void what_changed_is_told_once(void **state)
 {
 	struct lbx_target *target;
@@ -324,9 +394,13 @@ static void what_changed_is_told_once(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_stands_still_is_known), cmocka_unit_test(so_is_one_that_is_held),
-		cmocka_unit_test(untouched_memory_is_left_out),         cmocka_unit_test(what_is_in_memory_is_counted),
-		cmocka_unit_test(a_copy_lets_the_program_go),           cmocka_unit_test(what_changed_is_told_once),
+		cmocka_unit_test(a_process_that_stands_still_is_known),
+		cmocka_unit_test(so_is_one_that_is_held),
+		cmocka_unit_test(untouched_memory_is_left_out),
+		cmocka_unit_test(what_is_in_memory_is_counted),
+		cmocka_unit_test(a_copy_lets_the_program_go),
+		cmocka_unit_test(threads_of_a_container_are_known),
+		cmocka_unit_test(what_changed_is_told_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/mix.h"
 #include "lazybones.h"
+#include "python/dict.h"
 #include "python/expression.h"
 #include "python/frames.h"
 #include "target/process.h"
@@ -266,7 +267,8 @@ static void describe(struct lbx_python *py, const struct lbx_py_thread *thread, 
 	ret[0] = '\0';
 	for (bool more = lbx_py_frame_first(py, thread, &frame); more && n < FRAMES; n++) {
 		size_t used = strlen(ret);
-		snprintf(ret + used, TEXT - used, "%s%s:%d", n ? " " : "", frame.function, frame.line);
+		snprintf(ret + used, TEXT - used, "%s%s:%d", n ? " " : "", frame.function,
+			 lbx_py_frame_line(py, &frame));
 		more = lbx_py_frame_next(py, &frame, &frame);
 	}
 }
@@ -308,10 +310,10 @@ static void a_line_that_is_not_known_is_left_out(void **state)
 	struct lbx_python *py = open_python(process.target);
 	assert_non_null(py);
 	assert_true(lbx_py_thread(py, 0, &thread) && lbx_py_frame_first(py, &thread, &frame));
-	lbx_py_frame_text(&frame, text, sizeof text);
+	lbx_py_frame_text(py, &frame, text, sizeof text);
 	assert_string_equal(text, "wait at <string>");
 	assert_true(lbx_py_frame_next(py, &frame, &frame));
-	lbx_py_frame_text(&frame, text, sizeof text);
+	lbx_py_frame_text(py, &frame, text, sizeof text);
 	assert_string_equal(text, "<module> at <string>:6");
 	assert_false(lbx_py_frame_next(py, &frame, &frame));
 	lbx_python_close(py);
@@ -618,6 +620,140 @@ static void a_ring_of_threads_ends(void **state)
 	stop();
 }
 
+/* A frame that comes again ends a stack, wherever in it. */
+static void a_ring_of_frames_ends(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_patched };
+	struct patch patch = { .target = { .ops = &ops } };
+	struct lbx_py_frame frames[8], frame;
+	struct lbx_py_thread thread;
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	start(pythons[0], program);
+	struct lbx_python *py = open_python(process.target);
+	assert_non_null(py);
+	int n = 0, n_threads = 0;
+	while (lbx_py_thread(py, n_threads, &thread) && thread.tid != (uint64_t)process.pid)
+		n_threads++;
+	for (bool more = lbx_py_frame_first(py, &thread, &frames[0]); more && ++n < 8;)
+		more = lbx_py_frame_next(py, &frames[n - 1], &frames[n]);
+	assert_in_range(n, 2, 7);
+	for (int last = 0; last < n; last++)
+		for (int again = 0; again <= last; again++) {
+			int told = 0;
+			patch.address = frames[last].address + py->layout.previous;
+			patch.word = frames[again].address;
+			lbx_python_use(py, &patch.target);
+			lbx_python_refresh(py);
+			for (bool more = lbx_py_frame_first(py, &thread, &frame); more; told++)
+				more = lbx_py_frame_next(py, &frame, &frame);
+			assert_in_range(told, last + 1, 4 * n);
+		}
+	lbx_python_close(py);
+	stop();
+}
+
+static bool count_calls(void *context, int64_t done)
+{
+	int *calls = context;
+
+	assert_true(done > 0);
+	return ++*calls < 3;
+}
+
+/* Dicts may have millions of entries that are free: what is read has a limit, and the user may end it before. */
+static void what_is_read_has_a_limit(void **state)
+{
+	static const char script[] = "import sys\n"
+				     "free = dict.fromkeys(range(1000000))\n"
+				     "for i in range(1000000): del free[i]\n"
+				     "free['x'] = 'behind them'\n"
+				     "text = 'here'\n"
+				     "print('ready', flush=True)\n"
+				     "sys.stdin.read()\n";
+	struct wanted nothing = { 1 };
+	const struct lbx_py_rules rules = { .is_wanted = is_that, .context = &nothing };
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_dict dict;
+	struct lbx_py_walk walk;
+	char text[TEXT];
+	int calls = 0;
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	start(pythons[0], script);
+	struct lbx_python *py = open_python(process.target);
+	assert_non_null(py);
+	assert_string_equal(value(py, "free['x']", text), "behind them");
+	assert_int_equal(lbx_py_evaluate(py, &anything, "free", found), 1);
+	assert_true(lbx_py_dict_open(py, found[0].object, &dict));
+	lbx_py_allow(py, 10000);
+	assert_int_equal(lbx_py_dict_find(py, &dict, "x"), 0);
+	assert_true(lbx_py_is_spent(py));
+	assert_string_equal(value(py, "text", text), "here");
+	lbx_python_watch(py, count_calls, &calls);
+	assert_false(lbx_py_walk_start(py, &rules, &walk));
+	assert_int_equal(lb_error_cause(), LB_INTERRUPTED);
+	assert_int_equal(calls, 3);
+	lb_clear_error();
+	lbx_python_watch(py, NULL, NULL);
+	assert_true(lbx_py_walk_start(py, &rules, &walk));
+	assert_false(walk.is_cut);
+	lbx_py_walk_end(&walk);
+	lbx_python_close(py);
+	stop();
+}
+
+/* A function's own variable comes before a module's of that name, whichever thread it is in. */
+static void own_variables_come_first(void **state)
+{
+	static const char script[] =
+	    "import sys, threading, types\n"
+	    "other = types.ModuleType('other')\n"
+	    "exec(\"\"\"\n"
+	    "far = 'of another module'\n"
+	    "both = 'of another module'\n"
+	    "def wait(event, ready):\n"
+	    "    near = 'of a function'\n"
+	    "    twice = 'of one thread'\n"
+	    "    ready.set()\n"
+	    "    event.wait()\n"
+	    "\"\"\", other.__dict__)\n"
+	    "near = 'of the main module'\n"
+	    "both = 'of the main module'\n"
+	    "ready = threading.Event()\n"
+	    "threading.Thread(target=other.wait, args=(threading.Event(), ready), daemon=True).start()\n"
+	    "ready.wait()\n"
+	    "def run():\n"
+	    "    twice = 'of the other thread'\n"
+	    "    print('ready', flush=True)\n"
+	    "    sys.stdin.read()\n"
+	    "run()\n";
+	struct lbx_py_found found[LBX_PY_FOUND];
+	char text[TEXT];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i], script);
+		struct lbx_python *py = open_python(process.target);
+		assert_non_null(py);
+		assert_string_equal(value(py, "near", text), "of a function");
+		assert_string_equal(value(py, "far", text), "of another module");
+		assert_string_equal(value(py, "both", text), "of the main module");
+		assert_int_equal(lbx_py_evaluate(py, &anything, "near", found), 1);
+		assert_string_equal(found[0].function, "wait");
+		assert_int_equal(lbx_py_evaluate(py, &anything, "twice", found), 2);
+		assert_true(strcmp(found[0].function, found[1].function) != 0 && found[0].tid != found[1].tid);
+		lbx_python_close(py);
+		stop();
+	}
+}
+
 static bool one_in_64(void *context, uint64_t object)
 {
 	(void)context;
@@ -686,6 +822,9 @@ int main(void)
 					    cmocka_unit_test(a_full_table_of_types_is_of_use),
 					    cmocka_unit_test(members_of_instances),
 					    cmocka_unit_test(a_ring_of_threads_ends),
+					    cmocka_unit_test(a_ring_of_frames_ends),
+					    cmocka_unit_test(what_is_read_has_a_limit),
+					    cmocka_unit_test(own_variables_come_first),
 					    cmocka_unit_test(lies_are_survived) };
 
 	find_pythons();

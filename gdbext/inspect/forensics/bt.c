@@ -73,7 +73,7 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 		ok = is_told(py, i, thread.tid) || tell_thread(context, thread.tid, &ask);
 	lbx_end(context->out);
 	lbx_end(context->out);
-	return ok;
+	return ok && lbx_python_goes_on(py);
 }
 
 const struct lbx_command lbx_command_bt = {

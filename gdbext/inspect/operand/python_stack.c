@@ -7,13 +7,14 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/tensor/describe.h"
 #include "python/dict.h"
 #include "python/frames.h"
 #include "python/walk.h"
 #include "target/loader.h"
 
-enum { SHOWN = 4, NAME = 160, MOST = 64 /* variables, and items of one, that are looked at */, LOOKED = 4096 };
+enum { SHOWN = 4, NAME = 160, LOOKED = 4096 /* objects of a frame */ };
 
 struct teller {
 	struct lbx_context *context;
@@ -21,12 +22,17 @@ struct teller {
 	struct lbx_tensors *tensors; /* NULL: none are told */
 	const struct lbx_python_ask *ask;
 	int n, left; /* frames that were told; objects that may still be looked at */
-	int n_held;
+	int n_held, room;
 	struct held {
 		char name[NAME];
 		struct lbx_tensor tensor;
-	} held[MOST];
+	} *held;
 };
+
+static bool reading(void *out, int64_t done)
+{
+	return lbx_progress(out, "reading Python's objects", done, 0);
+}
 
 struct lbx_python *lbx_context_python(struct lbx_context *context, const char **ret_why)
 {
@@ -40,6 +46,8 @@ struct lbx_python *lbx_context_python(struct lbx_context *context, const char **
 		context->looked_for_python = true;
 		context->python = modules ? lbx_python_open(target, modules, n) : NULL;
 		free(modules);
+		if (context->python)
+			lbx_python_watch(context->python, reading, context->out);
 		if (!context->python && clean && !lb_ok())
 			snprintf(context->no_python, sizeof context->no_python, "%s", lb_error_message());
 		if (clean)
@@ -56,9 +64,13 @@ static bool hold(struct teller *t, const char *name, uint64_t object)
 	struct lbx_tensor tensor;
 	bool clean = lb_ok();
 
-	if (t->n_held == MOST || --t->left < 0)
+	if (--t->left < 0)
 		return false;
 	if (lbx_tensors_by_object(t->tensors, object, &tensor)) {
+		if (!lb_reserve(t->held, t->room, t->n_held + 1)) {
+			t->left = 0;
+			return true;
+		}
 		snprintf(t->held[t->n_held].name, NAME, "%s", name);
 		t->held[t->n_held++].tensor = tensor;
 		return true;
@@ -79,12 +91,12 @@ static void hold_variable(struct teller *t, const char *name, uint64_t object)
 	if (hold(t, name, object))
 		return;
 	if (lbx_py_items(t->py, object, &at, &n)) {
-		for (; i < n && i < MOST && t->left > 0; i++) {
+		for (; i < n && t->left > 0; i++) {
 			snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
 			hold(t, item, lbx_py_word(t->py, at + (uint64_t)i * sizeof at));
 		}
 	} else if (lbx_py_dict_open(t->py, object, &dict)) {
-		while (i < MOST && t->left > 0 && lbx_py_dict_next(t->py, &dict, &i, &key, &value)) {
+		while (t->left > 0 && lbx_py_dict_next(t->py, &dict, &i, &key, &value)) {
 			if (!lbx_py_text(t->py, key, text, sizeof text))
 				continue;
 			lbx_py_key_text(text, quoted, sizeof quoted);
@@ -143,28 +155,32 @@ static void tell_held(struct teller *t)
 	if (shown < t->n_held)
 		lbx_printf(out, "       … %d more (`%sbt --all`)\n", t->n_held - shown,
 			   t->context->prefix ? t->context->prefix : "");
+	if (t->tensors && t->left <= 0)
+		lbx_printf(out, "       … and there may be more: %d objects of it were looked at\n", LOOKED);
 }
 
 static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int number)
 {
 	struct lbx_out *out = t->context->out;
+	int line;
 
 	t->n_held = 0;
 	if (t->tensors)
 		hold_all(t, frame);
 	if (t->ask->only_with_tensors && t->n_held == 0)
 		return;
+	line = lbx_py_frame_line(t->py, frame);
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, json_pack("{s:i,s:o,s:o,s:o}", "frame", number, "function", lbx_json_text(frame->function),
-				"file", lbx_json_text(frame->file), "line", lbx_json_int_if(frame->line, frame->line)));
+				"file", lbx_json_text(frame->file), "line", lbx_json_int_if(line, line)));
 	if (t->n == 0)
 		lbx_printf(out, "  in Python %s\n", t->py->version);
 	lbx_wrap(out, 0, 7);
 	lbx_printf(out, "  #%-3d ", number);
 	lbx_printf(out, "%s at ", frame->function);
 	lbx_styled(out, LBX_FILE, "%s", frame->file);
-	if (frame->line)
-		lbx_printf(out, ":%d", frame->line);
+	if (line)
+		lbx_printf(out, ":%d", line);
 	lbx_printf(out, "\n");
 	tell_held(t);
 	lbx_end(out);
@@ -207,6 +223,7 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 			tell_frames(t, &thread);
 	lbx_end(context->out);
 	n = t->n;
+	free(t->held);
 	free(t);
 	return n;
 }
@@ -221,7 +238,7 @@ bool lbx_describe_python(struct lbx_context *context, uint64_t tid, char *ret, s
 	for (int i = 0; py && lbx_py_thread(py, i, &thread); i++) {
 		if (thread.tid != tid || !lbx_py_frame_first(py, &thread, &frame))
 			continue;
-		lbx_py_frame_text(&frame, ret, size);
+		lbx_py_frame_text(py, &frame, ret, size);
 		return true;
 	}
 	return false;

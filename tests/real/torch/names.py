@@ -138,6 +138,7 @@ def train():
     write("name", "held", held)
     shadow = torch.full((14,), 2.0)
     write("name", "shadow", shadow)
+    several = [held] * 100
     model(torch.randn(5, 8))
 
 
