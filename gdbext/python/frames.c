@@ -111,6 +111,14 @@ bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, 
 	return frame_from(py, previous, ret);
 }
 
+bool lbx_py_frame_of(struct lbx_python *py, uint64_t object, struct lbx_py_frame *ret)
+{
+	uint64_t at = lbx_py_word(py, object + LBX_PY_FRAME_OF_OBJECT);
+
+	ret->mark = ret->n = 0;
+	return at && read_frame(py, at, ret);
+}
+
 int lbx_py_frame_line(struct lbx_python *py, const struct lbx_py_frame *frame)
 {
 	return frame->instruction < MAX_CODE ? lbx_py_line(py, frame->code, frame->instruction) : 0;

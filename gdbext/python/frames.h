@@ -32,6 +32,8 @@ struct lbx_py_frame {
  * one. */
 bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *thread, struct lbx_py_frame *ret);
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret);
+/* Of a frame that is an object, too, wherever it runs, or ran. */
+bool lbx_py_frame_of(struct lbx_python *py, uint64_t object, struct lbx_py_frame *ret);
 /* The line that it is in; 0: not known. */
 int lbx_py_frame_line(struct lbx_python *py, const struct lbx_py_frame *frame);
 /* "f at file.py:12", or without the line, where it is not known. */

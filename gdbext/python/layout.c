@@ -14,6 +14,8 @@ static const struct lbx_py_layout layouts[] = {
 	  .modules = 0x378,
 	  .next_thread = 8,
 	  .native_id = 0xa0,
+	  .raised = 0x68, /* its value, behind its type */
+	  .handled = 0x78,
 	  .current_frame = 0x38,
 	  .frame_of_c = 8,
 	  .code = 0x20,
@@ -42,6 +44,8 @@ static const struct lbx_py_layout layouts[] = {
 	  .modules = 0x3b0,
 	  .next_thread = 8,
 	  .native_id = 0x90,
+	  .raised = 0x60,
+	  .handled = 0x68,
 	  .current_frame = 0x38,
 	  .frame_of_c = 0,
 	  .code = 0,
@@ -134,6 +138,9 @@ static bool take_told(const uint64_t *words, const struct told *at, struct lbx_p
 	TAKE(kinds);
 	TAKE(instructions);
 #undef TAKE
+	/* not told; behind the functions that trace and profile, in 3.13 and 3.14 */
+	ret->raised = ret->current_frame + 0x28;
+	ret->handled = ret->raised + 8;
 	return words[at->instruction] == LBX_PY_FRAME_INSTRUCTION;
 }
 

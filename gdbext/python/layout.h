@@ -25,7 +25,18 @@ enum {
 	    0x08, /* of a dict's keys: the logarithm of their room; then that of the indices' bytes; kind */
 	LBX_PY_KEYS_N = 0x18,
 	LBX_PY_KEYS_INDICES = 0x20,
-	LBX_PY_FRAME_INSTRUCTION = 0x38
+	LBX_PY_FRAME_INSTRUCTION = 0x38,
+	LBX_PY_FRAME_OF_OBJECT = 0x18, /* of a frame that is an object, too (PyFrameObject) */
+	LBX_PY_HANDLED_NEXT = 8, /* of what is handled: what was handled before it */
+	LBX_PY_EXCEPTION_ARGS = 0x18, /* of an exception (PyBaseExceptionObject) */
+	LBX_PY_EXCEPTION_TRACEBACK = 0x28,
+	LBX_PY_EXCEPTION_CONTEXT = 0x30,
+	LBX_PY_EXCEPTION_CAUSE = 0x38,
+	LBX_PY_EXCEPTION_HIDES_CONTEXT = 0x40, /* a byte */
+	LBX_PY_TRACEBACK_NEXT = 0x10, /* PyTracebackObject */
+	LBX_PY_TRACEBACK_FRAME = 0x18,
+	LBX_PY_TRACEBACK_INSTRUCTION = 0x20, /* 32 bits each; the line may be -1: by the instruction */
+	LBX_PY_TRACEBACK_LINE = 0x24
 };
 
 struct lbx_py_layout {
@@ -34,6 +45,7 @@ struct lbx_py_layout {
 	uint32_t interpreters, next_interpreter, threads, modules;
 	/* PyThreadState */
 	uint32_t next_thread, native_id, current_frame;
+	uint32_t raised, handled; /* an exception on its way; the stack of those that are handled (_PyErr_StackItem) */
 	uint32_t
 	    frame_of_c; /* 3.11 and 3.12: current_frame leads to a _PyCFrame, and this is its frame; else NO_FIELD */
 	/* _PyInterpreterFrame */

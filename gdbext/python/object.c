@@ -17,7 +17,8 @@ enum {
 	LIST_SUBCLASS = 1 << 25,
 	TUPLE_SUBCLASS = 1 << 26,
 	STR_SUBCLASS = 1 << 28,
-	DICT_SUBCLASS = 1 << 29
+	DICT_SUBCLASS = 1 << 29,
+	EXCEPTION_SUBCLASS = 1 << 30
 };
 #define TYPE_SUBCLASS (UINT64_C(1) << 31)
 
@@ -108,6 +109,7 @@ static bool read_type(const struct lbx_python *py, uint64_t address, struct lbx_
 		ret->cached_keys = lbx_py_word(py, address + py->layout.cached_keys);
 	else if (at > 0 && (uint64_t)at + sizeof at <= size)
 		ret->dict_at = (uint32_t)at;
+	ret->is_exception = flags & EXCEPTION_SUBCLASS;
 	ret->has_attributes = ret->is_managed || ret->dict_at;
 	ret->kind = kind_of(ret, flags);
 	return true;
@@ -148,7 +150,7 @@ void lbx_py_types_clear(struct lbx_py_types *types)
 	*types = (struct lbx_py_types){ .n = 0 };
 }
 
-static const struct lbx_py_type *type_at(struct lbx_python *py, uint64_t address)
+const struct lbx_py_type *lbx_py_type_at(struct lbx_python *py, uint64_t address)
 {
 	struct lbx_py_types *types = &py->types;
 	struct lbx_py_type new, **place;
@@ -175,5 +177,5 @@ const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object)
 
 	if (!is_address(object) || !lbx_py_read(py, object + LBX_PY_TYPE, &type, sizeof type) || !type)
 		return NULL;
-	return type_at(py, type);
+	return lbx_py_type_at(py, type);
 }

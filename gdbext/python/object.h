@@ -27,6 +27,7 @@ enum { LBX_PY_NAME = 96 };
 struct lbx_py_type {
 	uint64_t address;
 	enum lbx_py_kind kind; /* of its instances; a class derived from a list is a list */
+	bool is_exception;
 	bool has_attributes;   /* what is a list may have some, too */
 	bool is_managed;       /* these lie in front of the object (Py_TPFLAGS_MANAGED_DICT) */
 	bool is_inline;        /* or behind it (Py_TPFLAGS_INLINE_VALUES) */
@@ -45,6 +46,8 @@ struct lbx_py_types {
 
 /* NULL, quietly: the address is not that of an object. It lives until lbx_py_types_clear(). */
 const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object);
+/* Likewise of a type itself. */
+const struct lbx_py_type *lbx_py_type_at(struct lbx_python *py, uint64_t type);
 void lbx_py_types_clear(struct lbx_py_types *types);
 
 /* The characters of a str, in UTF-8, as far as there is room. False, quietly, where it is none. */

@@ -33,6 +33,40 @@ python_program()
 	check 'Python, a core: no tensors' 'no Lazybones runtime in this program' core "$core" list
 	check 'Python, a core: as JSON' '{"frame":0,"function":"Server.serve","file":' core "$core" bt --json
 	python_subinterpreter "$python"
+	python_exception "$python"
+}
+
+# What is handled where it died, and what it came from, as Python prints them.
+python_exception()
+{
+	local core lines
+	mkdir -p "$work/exception"
+	cat >"$work/exception/broken.py" <<-'END'
+		import os, traceback
+		def get(weights, key):
+		    return weights[key]
+		def load(path):
+		    try:
+		        return get({}, "fc1")
+		    except KeyError as e:
+		        raise ValueError("no weights in " + path) from e
+		try:
+		    load("x.pt")
+		except ValueError:
+		    traceback.print_exc()
+		    os.abort()
+	END
+	(cd "$work/exception" && exec "$1" broken.py) >/dev/null 2>"$work/exception/printed"
+	core=$(echo "$work/exception"/core*)
+	[ -e "$core" ] || { skip 'a core of an exception: none was written'; return; }
+	lines=$("$O/bin/lazybones" core "$core" report | grep -A1 '^ *handles' | tr '\n' ';')
+	expect 'Python, an exception that is handled, and its cause' \
+		"  handles ValueError: no weights in x.pt, raised in load at $work/exception/broken.py:8;    caused by KeyError: 'fc1', raised in get at $work/exception/broken.py:3;" "$lines"
+	expect 'Python, an exception: as Python prints it' "KeyError: 'fc1';ValueError: no weights in x.pt;" \
+		"$(grep '^[A-Z][A-Za-z]*Error: ' "$work/exception/printed" | tr '\n' ';')"
+	check 'Python, an exception: as JSON' '"exceptions":[{"is":"handled","type":"ValueError","message":"no weights in x.pt"' \
+		core "$core" bt --bare --json
+	check 'Python, an exception: of a thread' "  handles ValueError: no weights in x.pt, raised in load at " core "$core" threads
 }
 
 # One thread that runs two interpreters is told once, with the functions of both.

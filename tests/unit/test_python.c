@@ -20,6 +20,7 @@
 #include "base/mix.h"
 #include "lazybones.h"
 #include "python/dict.h"
+#include "python/exception.h"
 #include "python/expression.h"
 #include "python/frames.h"
 #include "target/process.h"
@@ -754,6 +755,143 @@ static void own_variables_come_first(void **state)
 	}
 }
 
+/* ---- exceptions ---- */
+
+/* "handled Broken: no weights in load:9" */
+static void told(const struct lbx_py_exception *e, char ret[TEXT])
+{
+	static const char *const why[] = { "raised", "handled", "cause", "context" };
+
+	snprintf(ret, TEXT, "%s %s: %s in %s:%d", why[e->why], e->type, e->message, e->function, e->line);
+}
+
+static void exceptions_are_as_python_prints_them(void **state)
+{
+	static const char script[] = "import sys\n"
+				     "class Broken(Exception): pass\n"
+				     "def get(d, key):\n"
+				     "    return d[key]\n"
+				     "def load(path):\n"
+				     "    try:\n"
+				     "        return get({}, 'weight')\n"
+				     "    except KeyError as e:\n"
+				     "        raise Broken('no weights in ' + path + '\\nand more') from e\n"
+				     "def generate():\n"
+				     "    yield 1\n"
+				     "    print('ready', flush=True)\n"
+				     "    yield sys.stdin.read()\n"
+				     "def run():\n"
+				     "    try: load('x.pt')\n"
+				     "    except Broken:\n"
+				     "        try: open('/nonexistent/file')\n"
+				     "        except OSError:\n"
+				     "            try: raise ValueError(7)\n"
+				     "            except ValueError:\n"
+				     "                for i in generate(): pass\n"
+				     "run()\n";
+	static const char *const expected[] = {
+		"handled ValueError:  in run:19",
+		"context FileNotFoundError: [Errno 2] No such file or directory in run:17",
+		"context Broken: no weights in x.pt … in load:9", "cause KeyError: 'weight' in get:4"
+	};
+	struct lbx_py_exception exceptions[LBX_PY_EXCEPTIONS];
+	struct lbx_py_thread thread;
+	char text[TEXT];
+	bool more;
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i], script);
+		struct lbx_python *py = open_python(process.target);
+		assert_non_null(py);
+		assert_true(lbx_py_thread(py, 0, &thread));
+		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), 4);
+		assert_false(more);
+		for (int k = 0; k < 4; k++) {
+			told(&exceptions[k], text);
+			assert_string_equal(text, expected[k]);
+		}
+		lbx_python_close(py);
+		stop();
+	}
+}
+
+/* As when C has raised it, and nobody has handled it yet. */
+static void an_exception_on_its_way_is_told(void **state)
+{
+	static const char script[] = "import sys\n"
+				     "kept = ValueError('on its way')\n"
+				     "kept.__suppress_context__ = True\n"
+				     "kept.__context__ = KeyError('hidden')\n"
+				     "print('ready', flush=True)\n"
+				     "sys.stdin.read()\n";
+	static const struct lbx_target_ops ops = { .read = read_patched };
+	struct patch patch = { .target = { .ops = &ops } };
+	struct lbx_py_exception exceptions[LBX_PY_EXCEPTIONS];
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_thread thread;
+	char text[TEXT];
+	bool more;
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i], script);
+		struct lbx_python *py = open_python(process.target);
+		assert_non_null(py);
+		assert_true(lbx_py_thread(py, 0, &thread));
+		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), 0);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "kept", found), 1);
+		patch.address = thread.address + py->layout.raised;
+		patch.word = found[0].object;
+		lbx_python_use(py, &patch.target);
+		lbx_python_refresh(py);
+		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), 1);
+		told(&exceptions[0], text);
+		assert_string_equal(text, "raised ValueError: on its way in :0");
+		/* no exception at all */
+		patch.word = py->type_type;
+		lbx_python_refresh(py);
+		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), 0);
+		lbx_python_close(py);
+		stop();
+	}
+}
+
+/* Each names the next as its cause; the last one the first. */
+static void a_ring_of_exceptions_is_told_once(void **state)
+{
+	static const char script[] = "many = [ValueError(str(i)) for i in range(n)]\n"
+				     "for e, cause in zip(many, many[1:] + many[:1]): e.__cause__ = cause\n"
+				     "try: raise many[0]\n"
+				     "except ValueError:\n"
+				     "    print('ready', flush=True)\n"
+				     "    sys.stdin.read()\n";
+	struct lbx_py_exception exceptions[LBX_PY_EXCEPTIONS];
+	struct lbx_py_thread thread;
+	bool more;
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int n = LBX_PY_EXCEPTIONS; n <= LBX_PY_EXCEPTIONS + 1; n++) {
+		char whole[TEXT];
+		snprintf(whole, sizeof whole, "import sys\nn = %d\n%s", n, script);
+		start(pythons[0], whole);
+		struct lbx_python *py = open_python(process.target);
+		assert_non_null(py);
+		assert_true(lbx_py_thread(py, 0, &thread));
+		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), LBX_PY_EXCEPTIONS);
+		assert_int_equal(more, n > LBX_PY_EXCEPTIONS);
+		assert_string_equal(exceptions[LBX_PY_EXCEPTIONS - 1].message, "7");
+		lbx_python_close(py);
+		stop();
+	}
+}
+
 static bool one_in_64(void *context, uint64_t object)
 {
 	(void)context;
@@ -768,9 +906,13 @@ static void survive(struct lbx_python *py)
 	struct lbx_py_thread thread;
 	struct lbx_py_walk walk;
 	char text[TEXT], path[LBX_PY_PATH];
+	struct lbx_py_exception exceptions[LBX_PY_EXCEPTIONS];
+	bool more;
 
-	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
+	for (int i = 0; lbx_py_thread(py, i, &thread); i++) {
 		describe(py, &thread, text);
+		assert_in_range(lbx_py_exceptions(py, &thread, exceptions, &more), 0, LBX_PY_EXCEPTIONS);
+	}
 	lbx_py_evaluate(py, &rules, "ring[1][1][0]['again']['end']", found);
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	for (size_t i = 0; i < walk.n; i += 1 + walk.n / 2000)
@@ -825,6 +967,9 @@ int main(void)
 					    cmocka_unit_test(a_ring_of_frames_ends),
 					    cmocka_unit_test(what_is_read_has_a_limit),
 					    cmocka_unit_test(own_variables_come_first),
+					    cmocka_unit_test(exceptions_are_as_python_prints_them),
+					    cmocka_unit_test(an_exception_on_its_way_is_told),
+					    cmocka_unit_test(a_ring_of_exceptions_is_told_once),
 					    cmocka_unit_test(lies_are_survived) };
 
 	find_pythons();

@@ -10,7 +10,7 @@
 #include "base/vector.h"
 #include "inspect/tensor/describe.h"
 #include "python/dict.h"
-#include "python/frames.h"
+#include "python/exception.h"
 #include "python/walk.h"
 #include "target/loader.h"
 
@@ -187,6 +187,43 @@ static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int n
 	t->n++;
 }
 
+/* ---- exceptions ---- */
+
+static const char *const keys_of_why[] = { "raised", "handled", "cause", "context" };
+static const char *const words_of_why[] = { "  raises ", "  handles ", "    caused by ", "    while it handled " };
+
+static void tell_exception(struct lbx_out *out, const struct lbx_py_exception *e)
+{
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "is", keys_of_why[e->why], "type", lbx_json_text(e->type),
+				"message", lbx_json_text(e->message), "function", lbx_json_text(e->function), "file",
+				lbx_json_text(e->file), "line", lbx_json_int_if(e->line, e->line)));
+	lbx_wrap(out, 0, 6);
+	lbx_printf(out, "%s", words_of_why[e->why]);
+	lbx_styled(out, LBX_WARNING, "%s%s%s", e->type, e->message[0] ? ": " : "", e->message);
+	if (e->function[0]) {
+		lbx_printf(out, ", raised in %s at ", e->function);
+		lbx_styled(out, LBX_FILE, "%s", e->file);
+	}
+	if (e->function[0] && e->line)
+		lbx_printf(out, ":%d", e->line);
+	lbx_printf(out, "\n");
+	lbx_end(out);
+}
+
+static void tell_exceptions(struct teller *t, const struct lbx_py_thread *thread)
+{
+	struct lbx_py_exception exceptions[LBX_PY_EXCEPTIONS];
+	struct lbx_out *out = t->context->out;
+	bool more;
+	int n = lbx_py_exceptions(t->py, thread, exceptions, &more);
+
+	for (int i = 0; i < n; i++)
+		tell_exception(out, &exceptions[i]);
+	if (more)
+		lbx_printf(out, "    … and more: the first %d\n", n);
+}
+
 static void tell_frames(struct teller *t, const struct lbx_py_thread *thread)
 {
 	struct lbx_out *out = t->context->out;
@@ -221,6 +258,11 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
 		if (thread.tid == tid)
 			tell_frames(t, &thread);
+	lbx_end(context->out);
+	lbx_begin_list(context->out, "exceptions");
+	for (int i = 0; !ask->only_with_tensors && lbx_py_thread(py, i, &thread); i++)
+		if (thread.tid == tid)
+			tell_exceptions(t, &thread);
 	lbx_end(context->out);
 	n = t->n;
 	free(t->held);

@@ -16,8 +16,8 @@ struct lbx_python_ask {
 /* The interpreter of the program; NULL: it has none, or one that is not known: *ret_why, in words that live as long as the
  * context; or NULL. */
 struct lbx_python *lbx_context_python(struct lbx_context *context, const char **ret_why);
-/* The list "python" of a thread's frames, the innermost first, with their tensors, if the context's have been found. Returns
- * how many were told. */
+/* The list "python" of a thread's frames, the innermost first, with their tensors, if the context's have been found; and the
+ * list "exceptions" of those that it raises or handles. Returns how many frames were told. */
 int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask);
 
 /* "f at file.py:12": what the thread executes; false: nothing of Python's. */

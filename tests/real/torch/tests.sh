@@ -67,9 +67,9 @@ torch_names()
 	local what="torch $2, names"
 	torch_process "$1" names.py || { skip "$what: it does not run here"; torch_released; return; }
 	torch_named "$what" "$process"
-	same "$what: how many a function holds" '       … 98 more (`lazybones bt --all`)' \
+	same "$what: how many a function holds" '       … 98 more (`bt --all`)' \
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
-	same "$what: all that it holds" 102 "$($process bt --all | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
+	same "$what: all that it holds" 101 "$($process bt --all | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
 		torch_named "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
