@@ -1,5 +1,6 @@
 /* The register of the plugin's breakpoints, without a gdb. */
 #include "plugin/stops/breakpoints.c"
+#include "plugin/stops/hits.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,14 +9,14 @@
 #include <cmocka.h>
 
 static const char *shown; /* by `info breakpoints`; NULL: not yet */
+static const char *program; /* by `info program` */
 static char script[4096];
 
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
 {
 	assert_int_equal(where, LBX_WITHOUT_FRAME);
-	assert_string_equal(format, "info breakpoints");
-	*ret = shown;
-	return shown;
+	*ret = strcmp(format, "info program") == 0 ? program : shown;
+	return *ret;
 }
 
 bool lbx_bridge_waits(void)
@@ -42,6 +43,8 @@ static int forget_all(void **state)
 {
 	(void)state;
 	memset(&breakpoints, 0, sizeof breakpoints);
+	lbx_hits_begin();
+	lbx_hits_settle();
 	script[0] = '\0';
 	shown = NULL;
 	return 0;
@@ -122,12 +125,85 @@ static void only_the_enabled_are_suspended(void **state)
 	assert_string_equal(script, "enable 4");
 }
 
+#define HIT(times) "\tbreakpoint already hit " times " times\n"
+#define PLAIN(number, what, more) number "       " what "     keep y   0x0000555555555191 in f at a.c:3\n" more
+#define OURS(times) PLAIN("9", "breakpoint", HIT(times) "        eval \"_tensor_hit ggml 1 x\"\n")
+
+/* What is said of a stop at a breakpoint of ours, where the program stands at these, too. */
+static bool goes_on(const char *all, const char *stands)
+{
+	shown = all;
+	program = stands;
+	script[0] = '\0';
+	assert_true(lbx_breakpoints_refresh() && lbx_hits_ask() && lbx_hits_go_on());
+	assert_non_null(strstr(script, "set $_lb_go = "));
+	return strstr(script, "set $_lb_go = 1");
+}
+
+#define STANDS(at) "It stopped at breakpoint " at ".\nIt stopped at breakpoint 9.\n"
+
+static void others_stop_where_they_are_hit(void **state)
+{
+	(void)state;
+	lbx_breakpoint_add_code(1, "ggml", 0x1000, "x", NULL, NULL, NULL);
+	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", HIT("2")) OURS("1"), "It stopped at breakpoint 9.\n"));
+	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", HIT("3")) OURS("2"), STANDS("3")));
+	/* it is asked again at the same stop */
+	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", HIT("3")) OURS("2"), STANDS("3")));
+	assert_true(goes_on(TITLE PLAIN("3", "dprintf   ", HIT("4")) OURS("3"), STANDS("3")));
+	/* one that gdb has deleted since: nobody may have said where */
+	assert_false(goes_on(TITLE OURS("4"), "It stopped at a breakpoint that has since been deleted.\n" STANDS("9")));
+	assert_non_null(strstr(script, "frame"));
+	/* there is no answer */
+	shown = program = NULL;
+	assert_false(lbx_hits_ask());
+	assert_false(lbx_hits_go_on());
+}
+
+#define IF "\tstop only if n == 3\n"
+
+static void a_condition_counts_only_where_it_is_true(void **state)
+{
+	(void)state;
+	lbx_breakpoint_add_code(1, "ggml", 0x1000, "x", NULL, NULL, NULL);
+	shown = TITLE PLAIN("3", "breakpoint", IF HIT("2")) OURS("0");
+	assert_true(lbx_breakpoints_refresh());
+	lbx_hits_settle();
+	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", IF HIT("2")) OURS("1"), STANDS("3")));
+	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", IF HIT("3")) OURS("2"), STANDS("3")));
+	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", IF HIT("3")) OURS("2"), STANDS("3")));
+	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", IF HIT("3")) OURS("3"), STANDS("3")));
+	/* those that are ignored count as hits, too */
+	shown = TITLE PLAIN("3", "breakpoint", "\tignore next 2 hits\n" HIT("3")) OURS("3");
+	assert_true(lbx_breakpoints_refresh());
+	lbx_hits_settle();
+	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", "\tignore next 1 hits\n" HIT("4")) OURS("4"), STANDS("3")));
+	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", HIT("5")) OURS("5"), STANDS("3")));
+	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", HIT("6")) OURS("6"), STANDS("3")));
+}
+
+/* One of ours has stopped the program, and is deleted there, as --once is: another of ours does not let it go on. */
+static void a_stop_is_kept(void **state)
+{
+	(void)state;
+	lbx_breakpoint_add_code(1, "ggml", 0x1000, "x", NULL, NULL, NULL);
+	lbx_breakpoint_add_code(2, "ggml", 0x1000, "x", NULL, NULL, NULL);
+	shown = TITLE PLAIN("8", "breakpoint", HIT("1") "        eval \"_tensor_hit ggml 2 x\"\n") OURS("1");
+	assert_true(lbx_breakpoints_refresh());
+	lbx_hits_keep();
+	assert_false(goes_on(TITLE OURS("1"), "It stopped at breakpoint 9.\n"));
+	assert_true(goes_on(TITLE OURS("2"), "It stopped at breakpoint 9.\n"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_is_known_by_its_commands, forget_all),
 		cmocka_unit_test_setup(the_start_stays_while_it_is_needed, forget_all),
 		cmocka_unit_test_setup(only_the_enabled_are_suspended, forget_all),
+		cmocka_unit_test_setup(others_stop_where_they_are_hit, forget_all),
+		cmocka_unit_test_setup(a_condition_counts_only_where_it_is_true, forget_all),
+		cmocka_unit_test_setup(a_stop_is_kept, forget_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,15 @@ bool lbx_breakpoints_refresh(void)
 	return true;
 }
 
+bool lbx_breakpoints_look(void)
+{
+	return true;
+}
+
+void lbx_hits_settle(void)
+{
+}
+
 bool lbx_breakpoint_exists(int key)
 {
 	return key > 0;

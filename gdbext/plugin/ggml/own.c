@@ -99,7 +99,6 @@ void lbx_own_answers_at(uint64_t address)
 		add_call(&call);
 		lbx_breakpoint_set_condition(LBX_KEY_OWN, call.bytes);
 	}
-	lbx_bridge_script("set $_lb_go = 1");
 	text_free(&condition);
 	text_free(&call);
 }

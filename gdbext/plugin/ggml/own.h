@@ -13,7 +13,7 @@ void lbx_own_arm(void);
 void lbx_own_disarm(void);
 /* Whether it was armed, and its breakpoint has been deleted. */
 bool lbx_own_is_gone(void);
-/* It returns to an address that is not known yet: looks at its answers there, and lets the program go on. */
+/* It returns to an address that is not known yet: looks at its answers there. */
 void lbx_own_answers_at(uint64_t address);
 
 #endif

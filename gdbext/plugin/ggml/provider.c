@@ -28,6 +28,7 @@
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catch_stop.h"
 #include "plugin/stops/catches.h"
+#include "plugin/stops/hits.h"
 
 /* How a catch is armed. */
 enum { IN_SLOTS = 1 << 0, FORWARD = 1 << 1 };
@@ -278,18 +279,23 @@ static bool hear(struct lbx_context *context, const char *words)
 	static const struct {
 		const char *word;
 		bool (*hear)(struct lbx_context *context, const char *words);
-	} rows[] = { { "made", hear_made },         { "builds", hear_builds },
-		     { "computes", hear_computes }, { "scheduler", hear_scheduler },
-		     { "answers", hear_answers },   { "asked", hear_asked },
-		     { "node", hear_node } };
+		bool stops; /* perhaps; else the program goes on */
+	} rows[] = { { "made", hear_made, false },         { "builds", hear_builds, false },
+		     { "computes", hear_computes, false }, { "scheduler", hear_scheduler, false },
+		     { "answers", hear_answers, false },   { "asked", hear_asked, true },
+		     { "node", hear_node, true } };
+	bool known = lbx_catch_refresh();
 	const char *at = words + strcspn(words, " ");
 	size_t n;
 
 	at += *at == ' ';
 	n = strcspn(at, " ");
+	lbx_bridge_script("set $_lb_go = 0");
+	if (!lbx_hits_ask() || !known)
+		return false;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (strlen(rows[i].word) == n && strncmp(rows[i].word, at, n) == 0)
-			return lbx_catch_refresh() && rows[i].hear(context, at + n);
+			return rows[i].hear(context, at + n) && (rows[i].stops || lbx_hits_go_on());
 	return lb_fail("a breakpoint of ggml's nodes says '%s'", words);
 }
 

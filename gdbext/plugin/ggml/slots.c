@@ -162,7 +162,6 @@ bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler)
 		lbx_bridge_script("with language c -- set $_lb_t[%#x] = 0x%" PRIx64,
 				  (unsigned)(scheduler / 0x40 % LBX_GGML_MARKS), scheduler);
 	}
-	lbx_bridge_script("set $_lb_go = 1");
 	return true;
 }
 

@@ -8,7 +8,7 @@
  * takes that back, from the next graph on: in a graph that is being computed it has to stay. */
 void lbx_slots_arm(void);
 bool lbx_slots_are_armed(void);
-/* A scheduler has a callback of the program's own, or there is no room for it: sees to that, and lets the program go on. */
+/* A scheduler has a callback of the program's own, or there is no room for it: sees to that. */
 bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler);
 /* Nobody wants them any more. *ret: nothing is left. False while the answer is awaited. */
 bool lbx_slots_release(struct lbx_context *context, bool *ret);

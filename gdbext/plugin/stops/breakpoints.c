@@ -15,6 +15,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
+#include "plugin/stops/hits.h"
 
 enum { MOST = LBX_BREAKPOINTS_NUMBERED + LBX_BREAKPOINTS_OTHERS + 8 };
 
@@ -92,6 +93,7 @@ static void take(const char *text, size_t n)
 	struct breakpoint *breakpoint = recognise(text, n);
 	char enabled[2]; /* the column after Num, Type, Disp */
 
+	lbx_hits_take(text, n, breakpoint != NULL);
 	if (!breakpoint)
 		return;
 	breakpoint->found = true;
@@ -101,15 +103,19 @@ static void take(const char *text, size_t n)
 
 bool lbx_breakpoints_refresh(void)
 {
+	return breakpoints.n == 0 || lbx_breakpoints_look();
+}
+
+bool lbx_breakpoints_look(void)
+{
 	const char *at, *end;
 
-	if (breakpoints.n == 0)
-		return true;
 	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
 		return !lbx_bridge_waits();
 	for (int i = 0; i < breakpoints.n; i++)
 		breakpoints.v[i].found = false;
-	for (; *at; at = end) {
+	lbx_hits_begin();
+	for (at += strcspn(at, "\n"), at += *at == '\n'; *at; at = end) {
 		end = at;
 		do { /* to the next line that begins with a number; 1.2 is a place of 1 */
 			end += strcspn(end, "\n");
@@ -178,8 +184,9 @@ void lbx_breakpoint_need(int key, const char *whose, const char *function, const
 {
 	if (find(key))
 		return;
-	lbx_bridge_script("_lb_break_function %s\ncommands\n%s_tensor" LBX_HIT " %s %d %s\ncontinue\nend", function,
-			  silent(), whose, key, words);
+	lbx_bridge_script("_lb_break_function %s\ncommands\n%s_tensor" LBX_HIT " %s %d %s\n"
+			  "if $_lb_go\ncontinue\nend\nend",
+			  function, silent(), whose, key, words);
 	lbx_breakpoint_note(key);
 }
 
@@ -217,7 +224,8 @@ void lbx_breakpoint_need_start(enum lbx_start_for who)
 	breakpoints.start_for |= who;
 	if (find(LBX_BREAKPOINT_START))
 		return;
-	lbx_bridge_script("_lb_break start\ncommands\n%s_tensor" LBX_HIT " start\ncontinue\nend", silent());
+	lbx_bridge_script("_lb_break start\ncommands\n%s_tensor" LBX_HIT " start\nif $_lb_go\ncontinue\nend\nend",
+			  silent());
 	lbx_breakpoint_note(LBX_BREAKPOINT_START);
 }
 

@@ -19,6 +19,8 @@ enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_BREAKPOINTS_OTHERS = 1024, LBX_PROBE_A
 /* Asks gdb which of them there are: the user may have deleted some, and gdb may have failed to make some. False
  * while the answer is awaited. */
 bool lbx_breakpoints_refresh(void);
+/* Likewise, and it asks also where none of ours is there: what is known of the user's is wanted (hits.h). */
+bool lbx_breakpoints_look(void);
 /* After that. */
 bool lbx_breakpoint_exists(int key);
 /* gdb's number of one that exists. */
@@ -30,10 +32,10 @@ void lbx_breakpoint_add(int key, const char *probe, int n_args);
 /* Sends LBX_HIT with "fault" and the address. */
 void lbx_breakpoint_add_fault(void);
 /* Of the others, at an address of this process: sends LBX_HIT with `whose`, the key, these words, and the values of two
- * expressions, in hexadecimal; NULL: none. The program goes on where $_lb_go is 1 then. A condition may be NULL. */
+ * expressions, in hexadecimal; NULL: none. The program goes on where $_lb_go is 1 then (hits.h). A condition may be NULL. */
 void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char *words, const char *first,
 			     const char *second, const char *condition);
-/* Likewise, by the name of a function, pending until there is one, and the program always goes on. */
+/* Likewise, by the name of a function, pending until there is one. */
 void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words);
 /* The condition of one that is not pending, which gdb 13 would disable for it; or of the one that was just made. */
 void lbx_breakpoint_set_condition(int key, const char *condition);

@@ -41,6 +41,7 @@
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catch_words.h"
 #include "plugin/stops/catches.h"
+#include "plugin/stops/hits.h"
 #include "plugin/stops/probes.h"
 
 static int last; /* the number of the last one that was set */
@@ -238,9 +239,9 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 
 	if (context->target)
 		lbx_probes_lack_runtime(); /* asked in time */
-	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() || !lbx_watch_find(context, &place) ||
-	    !lbx_nodes->find(context, &there) || !check_places(&new, &place, there) ||
-	    (place.found && new.kind->probe && !lbx_probes_exist()))
+	if (!may_run(context) || !lbx_breakpoints_look() || !lbx_catch_refresh() || !lbx_hooks_ask() ||
+	    !lbx_watch_find(context, &place) || !lbx_nodes->find(context, &there) ||
+	    !check_places(&new, &place, there) || (place.found && new.kind->probe && !lbx_probes_exist()))
 		return false;
 	struct lbx_catch *catches = lbx_catches(&n);
 	new.number = last + 1;
@@ -262,6 +263,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	last = new.number;
 	if (!lbx_watch_write(context, &place, &want))
 		return false;
+	lbx_hits_settle();
 	lbx_hooks_define();
 	tell_set(context, &new, &place, inlines(&new, list, &want), late);
 	return true;

@@ -12,6 +12,7 @@
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catches.h"
 #include "plugin/stops/evaluation.h"
+#include "plugin/stops/hits.h"
 #include "plugin/stops/node_look.h"
 #include "tensors/tensors.h"
 
@@ -223,7 +224,6 @@ bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lb
 	struct lbx_catch_stop stop = { 0 };
 	bool stops = false, another = false;
 
-	lbx_bridge_script("set $_lb_go = 0");
 	if (!hit || !hit->how)
 		return lb_fail("a breakpoint of a catch that is off: delete it");
 	if (!lbx_catches_look(context, number, place, &stop, &stops, &another))
@@ -233,10 +233,11 @@ bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lb
 		tell(context, &stop);
 		if (hit->once && !lbx_bridge_waits())
 			lbx_bridge_then("uncatch %d", hit->number);
-	} else if (!another) {
-		lbx_bridge_script("set $_lb_go = 1");
+		if (!lbx_bridge_waits())
+			lbx_hits_keep();
+		return true;
 	}
-	return true;
+	return another || lbx_hits_go_on();
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)

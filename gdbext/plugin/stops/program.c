@@ -8,6 +8,7 @@
 #include "plugin/stops/catch_arm.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catches.h"
+#include "plugin/stops/hits.h"
 #include "plugin/stops/switches.h"
 
 static bool arm(struct lbx_context *context, bool *found)
@@ -29,7 +30,7 @@ bool lbx_program_start(struct lbx_context *context)
 {
 	bool found;
 
-	return arm(context, &found);
+	return arm(context, &found) && lbx_hits_go_on();
 }
 
 bool lbx_program_attach(struct lbx_context *context)

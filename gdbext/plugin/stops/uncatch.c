@@ -7,6 +7,7 @@
 #include "plugin/stops/catch.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catches.h"
+#include "plugin/stops/hits.h"
 
 static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, int n)
 {
@@ -111,6 +112,7 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	*changed = false;
 	if (!lbx_catch_refresh())
 		return false;
+	lbx_hits_settle();
 	const struct lbx_catch *catches = lbx_catches(&n);
 	if (!lbx_catches_want_nodes(catches, n) && !lbx_nodes->tidy(context, changed))
 		return false;

@@ -447,6 +447,24 @@ forward_stops()
 		)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said; grep -x computed "$scratch/said")"
 }
 
+# A breakpoint of the user's own stops where one of ours has nothing to say, and only where its condition is true.
+shared_places()
+{
+	stopped=$1
+	printf '%s\n' 'set breakpoint pending on' 'set $n = 0' 'tbreak ggml_build_forward_expand' "tensor catch range 'nosuch' -1 1" \
+		"run nan $real/$1 one" 'break ggml_graph_compute if $n++ == 1' 'dprintf ggml_graph_compute,"- computes\n"' continue \
+		'printf "- here %d\n", $n' 'tbreak ggml_graph_compute' continue 'printf "- here %d\n", $n' continue \
+		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: breakpoints of the user's own stop where a catch of values looks" "$(printf '%s\n' '- computes' '- computes' \
+		'- here 2' '- computes' '- here 3' '- ended 0')" "$(run_gdb "$program" -x "$scratch/look.gdb" | grep '^- ')"
+	printf '%s\n' 'set breakpoint pending on' 'break ggml_backend_sched_graph_compute_async' "tensor break 'nosuch' after" \
+		'set environment WANTS 1' run 'echo - here\n' continue 'echo - here\n' 'tensor uncatch' 'delete' continue \
+		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: likewise where the program's callback is seen" "$(printf '%s\n' 'in sched' '- here' 'in sched' '- here' '- ended 0')" \
+		"$(THREADS=1 run_gdb -x "$scratch/look.gdb" --args "$program" llama "$real/$1" "$models/F32.gguf" |
+			sed -n 's/^Breakpoint [0-9]*, .*ggml_backend_sched_graph_compute_async.*/in sched/p; /^- /p')"
+}
+
 # stops_in_gdb BUILD
 stops_in_gdb()
 {
@@ -465,6 +483,7 @@ stops_in_gdb()
 		cored_stops "$1"
 		outside_stops "$1"
 		forward_stops "$1"
+		shared_places "$1"
 		staying_stops "$1"
 		quiet_stops "$1"
 		several_stops "$1"

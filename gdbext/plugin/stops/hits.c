@@ -1,0 +1,160 @@
+/* Commands of a breakpoint that end with `continue` take the stop from whatever else was hit at that place, and gdb
+ * does not tell them what was. `info program` names all breakpoints at which the program stands, also those whose condition was
+ * false; what `info breakpoints` counts are the true ones and those that an `ignore` has passed. So another one is a reason to
+ * stop if the program stands at it, and it has no condition, or has been hit more often than at the last stop of ours. It is
+ * no longer named where gdb has deleted it since, as it does with what `tbreak` and `finish` set.
+ *
+ * Several of ours may be hit at one stop, and each asks: as long as all counts are what they were it is the same stop, since
+ * another one would have raised that of who asks. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "plugin/stops/hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/bridge/bridge.h"
+
+enum { COUNTS = 512 };
+
+struct counts {
+	int number; /* gdb's */
+	bool is_ours, is_limited; /* limited: it has a condition, or a thread, or is to be ignored */
+	bool never_stops;
+	long hits, ignored_next;
+};
+
+struct list {
+	struct counts v[COUNTS];
+	int n;
+	bool is_full;
+};
+
+static struct list now, before;
+static bool is_kept; /* at the stop that `before` is of: the program is to stand */
+
+/* ---- what gdb counts ---- */
+
+void lbx_hits_begin(void)
+{
+	now.n = 0;
+	now.is_full = false;
+}
+
+/* The number behind the words, in a line of its own; 0: there is no such line. */
+static long number_behind(const char *text, size_t n, const char *words)
+{
+	const char *at = memmem(text, n, words, strlen(words));
+
+	return at ? strtol(at + strlen(words), NULL, 10) : 0;
+}
+
+void lbx_hits_take(const char *text, size_t n, bool is_ours)
+{
+	static const char ignored[] = "\n\tignore next ";
+	size_t line = strcspn(text, "\n");
+
+	if (now.n == COUNTS) {
+		now.is_full = true;
+		return;
+	}
+	now.v[now.n++] = (struct counts){
+		.number = atoi(text),
+		.is_ours = is_ours,
+		.is_limited = memmem(text, n, "\n\tstop only ", 12) || memmem(text, n, ignored, sizeof ignored - 1),
+		.never_stops = memmem(text, line < n ? line : n, " dprintf ", 9),
+		.hits = number_behind(text, n, "\n\tbreakpoint already hit "),
+		.ignored_next = number_behind(text, n, ignored),
+	};
+}
+
+static const struct counts *counts_of(const struct list *list, int number)
+{
+	for (int i = 0; i < list->n; i++)
+		if (list->v[i].number == number)
+			return &list->v[i];
+	return NULL;
+}
+
+static bool is_same_stop(void)
+{
+	bool any = false;
+
+	for (int i = 0; i < now.n; i++) {
+		const struct counts *was = counts_of(&before, now.v[i].number);
+		if (was ? was->hits != now.v[i].hits : now.v[i].hits != 0)
+			return false;
+		any |= was && was->is_ours;
+	}
+	return any;
+}
+
+void lbx_hits_settle(void)
+{
+	is_kept = is_kept && is_same_stop();
+	before = now;
+}
+
+/* ---- at a stop ---- */
+
+/* Of one that the program stands at. One that is new has been made where the program stood. */
+static bool is_reason(const struct counts *c)
+{
+	const struct counts *was = counts_of(&before, c->number);
+	long hits = c->hits, passed = 0;
+
+	if (c->is_ours || c->never_stops)
+		return false;
+	if (was && was->hits <= hits) { /* else the program has begun anew */
+		hits -= was->hits;
+		passed = was->ignored_next - c->ignored_next;
+	}
+	return (!c->is_limited && (!was || was->ignored_next == 0)) || hits > passed;
+}
+
+/* Whether somebody else has a reason; *ret_unnamed: one that is there no more. */
+static bool has_other(const char *program, bool *ret_unnamed)
+{
+	static const char stopped[] = "stopped at breakpoint ", deleted[] = "breakpoint that has since been deleted";
+	bool any = now.is_full;
+
+	for (const char *at = program; (at = strstr(at, stopped)); at++) {
+		const struct counts *c = counts_of(&now, atoi(at + sizeof stopped - 1));
+		any |= c && is_reason(c);
+	}
+	*ret_unnamed = !any && strstr(program, deleted);
+	return any || *ret_unnamed;
+}
+
+bool lbx_hits_ask(void)
+{
+	const char *program;
+
+	return lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") || !lbx_bridge_waits();
+}
+
+bool lbx_hits_go_on(void)
+{
+	const char *program;
+	bool is_unnamed = false;
+
+	if (!lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program")) {
+		if (lbx_bridge_waits())
+			return false;
+		program = "";
+	}
+	if (!is_same_stop())
+		is_kept = has_other(program, &is_unnamed);
+	before = now;
+	lbx_bridge_script("set $_lb_go = %d", !is_kept);
+	if (is_unnamed) /* gdb itself may have said nothing */
+		lbx_bridge_script("frame");
+	return true;
+}
+
+void lbx_hits_keep(void)
+{
+	is_kept = true;
+	before = now;
+}
