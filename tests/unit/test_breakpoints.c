@@ -118,11 +118,11 @@ static void only_the_enabled_are_suspended(void **state)
 	lbx_breakpoint_suspend(1);
 	lbx_breakpoint_suspend(1);
 	lbx_breakpoint_suspend(2);
-	assert_string_equal(script, "disable 4");
+	assert_string_equal(script, "disable breakpoints 4");
 	script[0] = '\0';
 	lbx_breakpoints_resume();
 	lbx_breakpoints_resume();
-	assert_string_equal(script, "enable 4");
+	assert_string_equal(script, "enable breakpoints 4");
 }
 
 #define HIT(times) "\tbreakpoint already hit " times " times\n"

@@ -17,6 +17,18 @@ static const char *const hooks[][2] = {
 	{ "hook-attach", "_lb_attach" },
 	{ "hookpost-attach", "_lb_attached" },
 	{ "hookpost-delete", "_tensor" LBX_DELETED },
+	{ "hookpost-disable", "_tensor" LBX_DELETED },
+	/* in case it was not to quit (program.c) */
+	{ "hook-continue", "_lb_attached" },
+	{ "hook-next", "_lb_attached" },
+	{ "hook-step", "_lb_attached" },
+	{ "hook-nexti", "_lb_attached" },
+	{ "hook-stepi", "_lb_attached" },
+	{ "hook-until", "_lb_attached" },
+	{ "hook-finish", "_lb_attached" },
+	{ "hook-advance", "_lb_attached" },
+	{ "hook-jump", "_lb_attached" },
+	{ "hook-signal", "_lb_attached" },
 	{ "target hookpost-remote", "_tensor" LBX_HIT " start" },
 	{ "target hookpost-extended-remote", "_tensor" LBX_HIT " start" },
 };

@@ -213,8 +213,17 @@ void lbx_forward_disarm(int catch)
 
 bool lbx_forward_is_whole(const struct lbx_catch *c)
 {
-	return lbx_breakpoint_exists(LBX_KEY_FORWARD + c->number) &&
-	       (!forward.calls.two || lbx_breakpoint_exists(LBX_KEY_FUSED + c->number));
+	bool whole = lbx_breakpoint_exists(LBX_KEY_FORWARD + c->number) &&
+		     (!forward.calls.two || lbx_breakpoint_exists(LBX_KEY_FUSED + c->number));
+
+	for (int i = 0; i < forward.n_ends && c->kind->node == LBX_AFTER_NODE; i++)
+		whole &= lbx_breakpoint_exists(LBX_KEY_END + c->number * LBX_ENDS + i);
+	return whole;
+}
+
+bool lbx_forward_remains(int catch)
+{
+	return lbx_breakpoint_exists(LBX_KEY_FORWARD + catch) || lbx_breakpoint_exists(LBX_KEY_FUSED + catch);
 }
 
 void lbx_forward_suspend(const struct lbx_catch *c)

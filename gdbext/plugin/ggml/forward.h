@@ -16,6 +16,7 @@ bool lbx_forward_check(const struct lbx_catch *c);
 bool lbx_forward_arm(const struct lbx_catch *c);
 void lbx_forward_disarm(int catch);
 bool lbx_forward_is_whole(const struct lbx_catch *c);
+bool lbx_forward_remains(int catch);
 void lbx_forward_suspend(const struct lbx_catch *c);
 void lbx_forward_forget(void);
 

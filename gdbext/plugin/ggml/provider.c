@@ -133,9 +133,13 @@ static bool is_armed(const struct lbx_catch *c)
 
 static bool is_whole(const struct lbx_catch *c)
 {
-	return (!(c->how & IN_SLOTS) ||
-		(lbx_breakpoint_exists(LBX_KEY_NODES + c->number) && lbx_breakpoint_exists(LBX_KEY_ENTRY))) &&
+	return (!(c->how & IN_SLOTS) || (lbx_breakpoint_exists(LBX_KEY_NODES + c->number) && lbx_slots_are_whole())) &&
 	       (!(c->how & FORWARD) || lbx_forward_is_whole(c));
+}
+
+static bool remains(int catch)
+{
+	return lbx_breakpoint_exists(LBX_KEY_NODES + catch) || lbx_forward_remains(catch);
 }
 
 static void suspend(const struct lbx_catch *c)
@@ -314,6 +318,8 @@ const struct lbx_nodes_ops lbx_ggml_nodes = {
 	.holds_now = holds_now,
 	.is_armed = is_armed,
 	.is_whole = is_whole,
+	.remains = remains,
+	.mend = lbx_own_enable,
 	.suspend = suspend,
 	.disarm = disarm,
 	.release = release,

@@ -6,7 +6,8 @@
  * slot anew for each graph, so this is done for each.
  *
  * What was written is in gdb's own variables: the schedulers in the array $_lb_s, what was in their slots in $_lb_c and
- * beside them in $_lb_d, and in $_lb_t those that were left alone. The mark beside the code says which of them it is.
+ * beside them in $_lb_d, and in $_lb_t those that were left alone ($_lb_p and $_lb_u are own.c's). The mark beside the code says
+ * which of them it is.
  * It is put back where both still stand. */
 #include "plugin/ggml/slots.h"
 
@@ -19,6 +20,7 @@
 #include "plugin/ggml/conditions.h"
 #include "plugin/ggml/found.h"
 #include "plugin/ggml/graph_call.h"
+#include "plugin/ggml/kept.h"
 #include "plugin/ggml/keys.h"
 #include "plugin/ggml/own.h"
 
@@ -64,19 +66,21 @@ static struct words words_of(const char *s)
 }
 
 /* False where the slot has been written, or has been already; true where the program's own callback is the first one to be
- * kept, or the scheduler has to be left alone, and nobody was told. */
+ * kept, for which breakpoints have to be there before (own.c), or the scheduler has to be left alone, and nobody was told. */
 static void add_writing(struct text *text, const char *s)
 {
 	const struct lbx_ggml_callback *c = lbx_found_callback();
 	const struct words w = words_of(s);
 
 	text_printf(text, "($_lb_uses = 1, %s) ? 0 : ", w.is_ours);
-	if (!lbx_own_may_be())
+	if (lbx_own_may_be())
+		text_printf(text, "%s != 0 && $_lb_own == 0 ? 1 : ", w.slot);
+	else
 		text_printf(text, "%s != 0 ? $_lb_t[%s / 0x40 %% %#x] != %s : ", w.slot, s, LBX_GGML_MARKS, s);
 	add_index(text, s);
 	text_printf(text,
 		    " ? ($_lb_s[$_lb_i] = %s, $_lb_c[$_lb_i] = %s, $_lb_d[$_lb_i] = %s, %s = 0x%" PRIx64
-		    ", %s = 0x%" PRIx64 " + 0x2 * (unsigned long)$_lb_i, $_lb_c[$_lb_i] != 0 && $_lb_own == 0)"
+		    ", %s = 0x%" PRIx64 " + 0x2 * (unsigned long)$_lb_i, 0)"
 		    " : $_lb_t[%s / 0x40 %% %#x] != %s",
 		    s, w.slot, w.data, w.slot, c->code.start, w.data, lbx_ggml_mark(c->code.start, 0), s,
 		    LBX_GGML_MARKS, s);
@@ -99,6 +103,19 @@ static void delete_entries(void)
 	lingers = false;
 }
 
+static bool have_entries(void)
+{
+	for (int i = 0; i < lbx_found_callback()->n_entries; i++)
+		if (!lbx_breakpoint_exists(LBX_KEY_ENTRY + i))
+			return false;
+	return true;
+}
+
+bool lbx_slots_are_whole(void)
+{
+	return have_entries() && lbx_own_is_whole();
+}
+
 static void add_entries(void (*add)(struct text *text, const char *scheduler))
 {
 	const struct lbx_ggml_callback *c = lbx_found_callback();
@@ -115,7 +132,7 @@ static void add_entries(void (*add)(struct text *text, const char *scheduler))
 /* Of words, which gdb has once there is a process. */
 static void make_arrays(void)
 {
-	static const char names[] = "scdt";
+	static const char names[] = "scdtpu";
 	struct text zeros = { 0 };
 
 	for (int i = 0; i < LBX_GGML_MARKS; i++)
@@ -147,94 +164,41 @@ static const char *why_left_alone(uint64_t callback)
 					     : "there are too many";
 }
 
+/* The thread has not read the slot yet. */
+static void write_slot(uint64_t scheduler)
+{
+	struct text writing = { 0 };
+	char s[32];
+
+	snprintf(s, sizeof s, "0x%" PRIx64, scheduler);
+	add_writing(&writing, s);
+	lbx_bridge_script("with language c -- set $_lb_left = %s", writing.bytes);
+	text_free(&writing);
+}
+
 bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler)
 {
 	const struct lbx_ggml_callback *c = lbx_found_callback();
 	uint64_t callback = 0;
+	const char *seen; /* whether the breakpoints for callbacks are there */
 
 	lbx_target_try_read(context->target, scheduler + c->slot, &callback, sizeof callback);
-	if (callback == c->code.start) {
+	if (!lbx_bridge_ask(&seen, LBX_WITHOUT_FRAME, "output $_lb_own"))
+		return false;
+	if (callback && lbx_own_may_be() && atoi(seen) == 0) {
 		lbx_own_arm();
-	} else {
-		lbx_wrap(context->out, 0, 2);
-		lbx_printf(context->out, "The nodes of ggml's scheduler at 0x%" PRIx64 " are not caught: %s.\n",
-			   scheduler, why_left_alone(callback));
-		lbx_bridge_script("with language c -- set $_lb_t[%#x] = 0x%" PRIx64,
-				  (unsigned)(scheduler / 0x40 % LBX_GGML_MARKS), scheduler);
+		write_slot(scheduler);
+		return true;
 	}
+	lbx_wrap(context->out, 0, 2);
+	lbx_printf(context->out, "The nodes of ggml's scheduler at 0x%" PRIx64 " are not caught: %s.\n", scheduler,
+		   why_left_alone(callback));
+	lbx_bridge_script("with language c -- set $_lb_t[%#x] = 0x%" PRIx64,
+			  (unsigned)(scheduler / 0x40 % LBX_GGML_MARKS), scheduler);
 	return true;
 }
 
 /* ---- undoing it ---- */
-
-/* What a scheduler had. */
-struct kept {
-	uint64_t scheduler, callback, data;
-};
-
-/* Of all of them; false while the answer is awaited. Where gdb has none, they are 0. */
-static bool ask_kept(struct kept ret[LBX_GGML_MARKS])
-{
-	struct text question = { 0 };
-	const char *answer = "";
-	char *at;
-
-	memset(ret, 0, LBX_GGML_MARKS * sizeof *ret);
-	text_printf(&question, "with language c -- printf \"");
-	for (int i = 0; i < 3 * LBX_GGML_MARKS; i++)
-		text_printf(&question, "%%#lx ");
-	text_printf(&question, "\\n\"");
-	for (unsigned i = 0; i < LBX_GGML_MARKS; i++)
-		text_printf(&question, ", $_lb_s[%#x], $_lb_c[%#x], $_lb_d[%#x]", i, i, i);
-	bool known = !question.failed && lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "%s", question.bytes);
-	text_free(&question);
-	if (!known)
-		return !lbx_bridge_waits();
-	for (int i = 0; i < LBX_GGML_MARKS; i++) {
-		ret[i].scheduler = strtoull(answer, &at, 16);
-		ret[i].callback = strtoull(at, &at, 16);
-		ret[i].data = strtoull(at, &at, 16);
-		answer = at;
-	}
-	return true;
-}
-
-static bool write(struct lbx_target *target, uint64_t at, uint64_t value)
-{
-	return lbx_target_write(target, at, &value, sizeof value);
-}
-
-/* A scheduler that is gone has no such words, or they mean nothing. */
-static bool put_back(struct lbx_target *target, const struct kept *kept, unsigned i)
-{
-	const struct lbx_ggml_callback *c = lbx_found_callback();
-	uint64_t now, beside;
-
-	if (!kept->scheduler || !lbx_target_try_read(target, kept->scheduler + c->slot, &now, sizeof now) ||
-	    !lbx_target_try_read(target, kept->scheduler + c->data, &beside, sizeof beside) || now != c->code.start ||
-	    beside != lbx_ggml_mark(c->code.start, i))
-		return true;
-	return write(target, kept->scheduler + c->slot, kept->callback) &&
-	       write(target, kept->scheduler + c->data, kept->data);
-}
-
-/* A callback of the program's own may always be put back: a slot that has one stays full. *ret_rest: there are others. */
-static bool put_all_back(struct lbx_context *context, bool only_own, bool *ret_rest)
-{
-	struct kept kept[LBX_GGML_MARKS];
-	bool ok = true;
-
-	*ret_rest = false;
-	if (!ask_kept(kept))
-		return false;
-	for (unsigned i = 0; i < LBX_GGML_MARKS && ok; i++) {
-		if (only_own && !kept[i].callback)
-			*ret_rest |= kept[i].scheduler != 0;
-		else
-			ok = put_back(context->target, &kept[i], i);
-	}
-	return ok;
-}
 
 static void forget(void)
 {
@@ -256,45 +220,70 @@ static bool put_back_now(struct lbx_context *context, bool *ret, uint64_t *ret_e
 		return true;
 	if (context->target && !lbx_graph_call(context, lbx_found_callback(), ret, ret_end))
 		return false;
-	return !context->target || *ret || put_all_back(context, false, &rest);
+	return !context->target || *ret || lbx_kept_put_back(context, false, &rest);
 }
 
 bool lbx_slots_release(struct lbx_context *context, bool *ret)
 {
-	bool within, rest;
+	bool within;
 	uint64_t end;
 
 	if (!put_back_now(context, &within, &end))
 		return false;
-	/* the user has deleted what calls the program's own callback */
-	if (within && lbx_own_is_gone() && !put_all_back(context, true, &rest))
-		return false;
-	if (within && !lingers) {
+	if (within && (!lingers || !have_entries())) {
 		delete_entries();
 		lingers = true;
 		add_entries(add_putting_back);
 	}
+	if (within) /* perhaps within a node that the program's own callback has declined */
+		lbx_own_mend();
 	if (is_armed && !within)
 		forget();
 	*ret = !is_armed;
 	return true;
 }
 
+/* The program runs on first, to a breakpoint; then this is called again. */
+static void run_to(uint64_t at, const char *condition)
+{
+	delete_entries();
+	lbx_bridge_script("with language c -- _lb_quiet tbreak *0x%" PRIx64
+			  "\nset $_lb_end = $bpnum\ncommands\nsilent\nend",
+			  at);
+	if (condition)
+		lbx_bridge_script("with language c -- condition $_lb_end %s", condition);
+	lbx_bridge_script("set $_lb_graph = 1");
+}
+
+/* To where the value of the node is there that is being computed. */
+static void run_to_value(void)
+{
+	const struct lbx_ggml_callback *c = lbx_found_callback();
+	char condition[64];
+
+	snprintf(condition, sizeof condition, "(unsigned char)%s == 0", lbx_call_words(c->machine)->second);
+	run_to(c->code.end, condition);
+}
+
 bool lbx_slots_leave(struct lbx_context *context, enum lbx_leaving how)
 {
-	bool within, rest = false;
+	enum { TIMES = 8 }; /* breakpoints of the user's may be in the way */
+	static int left;
+	bool within, rest = false, has_declined = false;
 	uint64_t end;
 
-	if (!put_back_now(context, &within, &end))
+	if (!put_back_now(context, &within, &end) || (within && !lbx_kept_ask_declined(&has_declined)))
 		return false;
+	left = how == LBX_LEAVES ? TIMES : left;
 	if (within && how == LBX_LEAVES && end) {
-		delete_entries();
-		lbx_bridge_script("with language c -- _lb_quiet tbreak *0x%" PRIx64 "\ncommands\nsilent\nend\n"
-				  "set $_lb_graph = 1",
-				  end);
+		run_to(end, NULL);
 		return true;
 	}
-	if (within && !put_all_back(context, true, &rest))
+	if (has_declined && left-- > 0) {
+		run_to_value();
+		return true;
+	}
+	if (within && !lbx_kept_put_back(context, true, &rest))
 		return false;
 	if (rest) {
 		lbx_wrap(context->out, 0, 2);

@@ -8,6 +8,8 @@
  * takes that back, from the next graph on: in a graph that is being computed it has to stay. */
 void lbx_slots_arm(void);
 bool lbx_slots_are_armed(void);
+/* Whether the user has deleted nothing that they need. After a refresh. */
+bool lbx_slots_are_whole(void);
 /* A scheduler has a callback of the program's own, or there is no room for it: sees to that. */
 bool lbx_slots_meet(struct lbx_context *context, uint64_t scheduler);
 /* Nobody wants them any more. *ret: nothing is left. False while the answer is awaited. */

@@ -55,6 +55,13 @@ bool lbx_breakpoint_exists(int key)
 	return find(key);
 }
 
+bool lbx_breakpoint_is_enabled(int key)
+{
+	const struct breakpoint *breakpoint = find(key);
+
+	return breakpoint && breakpoint->enabled;
+}
+
 int lbx_breakpoint_number(int key)
 {
 	const struct breakpoint *breakpoint = find(key);
@@ -205,10 +212,10 @@ void lbx_breakpoint_enable(int key, bool is_on)
 	const struct breakpoint *breakpoint = find(key);
 
 	if (breakpoint && breakpoint->number)
-		lbx_bridge_script("%s %d", is_on ? "enable" : "disable", breakpoint->number);
+		lbx_bridge_script("%s breakpoints %d", is_on ? "enable" : "disable", breakpoint->number);
 }
 
-/* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin. */
+/* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin; so has `disable`. */
 void lbx_breakpoint_delete(int key)
 {
 	struct breakpoint *breakpoint = find(key);
@@ -244,7 +251,7 @@ void lbx_breakpoint_suspend(int key)
 
 	if (!breakpoint || !breakpoint->enabled || breakpoint->suspended)
 		return;
-	lbx_bridge_script("disable %d", breakpoint->number);
+	lbx_bridge_script("disable breakpoints %d", breakpoint->number);
 	breakpoint->suspended = true;
 }
 
@@ -252,7 +259,7 @@ void lbx_breakpoints_resume(void)
 {
 	for (int i = 0; i < breakpoints.n; i++) {
 		if (breakpoints.v[i].suspended)
-			lbx_bridge_script("enable %d", breakpoints.v[i].number);
+			lbx_bridge_script("enable breakpoints %d", breakpoints.v[i].number);
 		breakpoints.v[i].suspended = false;
 	}
 }

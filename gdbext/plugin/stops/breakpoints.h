@@ -23,6 +23,7 @@ bool lbx_breakpoints_refresh(void);
 bool lbx_breakpoints_look(void);
 /* After that. */
 bool lbx_breakpoint_exists(int key);
+bool lbx_breakpoint_is_enabled(int key);
 /* gdb's number of one that exists. */
 int lbx_breakpoint_number(int key);
 

@@ -18,7 +18,7 @@ static bool leave_out(struct lbx_context *context, const struct lbx_watch_place 
 		return false;
 	lbx_printf(context->out, "Catch %d is disabled: %s.\n", c->number, lb_error_message());
 	lb_clear_error();
-	lbx_bridge_script("disable %d", lbx_breakpoint_number(lbx_catch_key(c)));
+	lbx_bridge_script("disable breakpoints %d", lbx_breakpoint_number(lbx_catch_key(c)));
 	c->number = 0;
 	return true;
 }

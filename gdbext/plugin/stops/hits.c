@@ -113,17 +113,18 @@ static bool is_reason(const struct counts *c)
 	return (!c->is_limited && (!was || was->ignored_next == 0)) || hits > passed;
 }
 
-/* Whether somebody else has a reason; *ret_unnamed: one that is there no more. */
+/* Whether somebody else has a reason; *ret_unnamed: one that is there no more, beside one of ours. */
 static bool has_other(const char *program, bool *ret_unnamed)
 {
 	static const char stopped[] = "stopped at breakpoint ", deleted[] = "breakpoint that has since been deleted";
-	bool any = now.is_full;
+	bool any = now.is_full, ours = false;
 
 	for (const char *at = program; (at = strstr(at, stopped)); at++) {
 		const struct counts *c = counts_of(&now, atoi(at + sizeof stopped - 1));
 		any |= c && is_reason(c);
+		ours |= c && c->is_ours;
 	}
-	*ret_unnamed = !any && strstr(program, deleted);
+	*ret_unnamed = !any && ours && strstr(program, deleted);
 	return any || *ret_unnamed;
 }
 

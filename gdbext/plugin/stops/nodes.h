@@ -53,6 +53,9 @@ struct lbx_nodes_ops {
 	/* Whether it is armed in each way that the program needs; and whether all breakpoints of one that is are still there. */
 	bool (*is_armed)(const struct lbx_catch *c);
 	bool (*is_whole)(const struct lbx_catch *c);
+	bool (*remains)(int catch); /* whether one of them is there that is of this catch alone */
+	/* Enables those that the program needs as long as they are there, and says so. */
+	void (*mend)(struct lbx_out *out);
 	void (*suspend)(const struct lbx_catch *c); /* until lbx_breakpoints_resume() */
 	void (*disarm)(int catch);
 
@@ -61,7 +64,8 @@ struct lbx_nodes_ops {
 	/* What could not be undone then, if there is anything, and can now; *ret: it is. */
 	bool (*tidy)(struct lbx_context *context, bool *ret);
 	/* gdb is about to leave the program: what was written is as it was. While a graph is being computed the program has
-	 * to run on: then the response sets a breakpoint where it ends, and $_lb_graph to 1, and this is to be called once more. */
+	 * to run on: then the response sets a breakpoint, whose number is in $_lb_end, and $_lb_graph to 1, and this is to be
+	 * called once more. */
 	bool (*leave)(struct lbx_context *context, enum lbx_leaving how);
 	/* gdb is about to begin with another process, or finds itself in one: what it knew is of none. */
 	void (*forget)(void);

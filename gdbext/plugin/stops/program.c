@@ -53,14 +53,18 @@ bool lbx_program_begin(void)
 bool lbx_program_leave(struct lbx_context *context, const char *how)
 {
 	struct lbx_watch_place place;
+	bool quits = context->target && strstr(how, "quit"), is_again = strncmp(how, "again ", 6) == 0;
 	const char *program = "";
 
-	/* it kills what it has started itself, but asks first: where the answer is no, all is to be as it was */
-	if (strcmp(how, "quit") == 0 && context->target)
+	/* It asks whether it is to: where the answer is no, all is to be as it was. What gdb has started itself it kills; to another
+	 * process what is taken back now is given again before that goes on, as to one that gdb has attached to. */
+	if (quits && !is_again)
 		lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program");
-	if (strstr(program, "image of child"))
+	bool is_child = strstr(program, "image of child");
+	lbx_bridge_script("set $_lb_returns = %d", quits && !is_child);
+	if (is_child)
 		return true;
-	enum lbx_leaving leaving = strcmp(how, "again") == 0 ? LBX_LEAVES_NOW : LBX_LEAVES;
+	enum lbx_leaving leaving = is_again ? LBX_LEAVES_NOW : LBX_LEAVES;
 	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, leaving))
 		return false;
 	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));

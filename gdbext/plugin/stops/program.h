@@ -11,7 +11,7 @@ bool lbx_program_attach(struct lbx_context *context);
 /* gdb is about to begin with another process. False while the answer is awaited. */
 bool lbx_program_begin(void);
 /* gdb is about to leave it; how: "quit", and perhaps to kill it. $_lb_graph is set to 1 where it has to run on first, until
- * a breakpoint; then this is to be called with "again". */
+ * a breakpoint; then this is to be called with "again " before that. */
 bool lbx_program_leave(struct lbx_context *context, const char *how);
 
 #endif

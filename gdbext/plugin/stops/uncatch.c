@@ -23,6 +23,17 @@ static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, i
 	lbx_end(out);
 }
 
+/* Of those that the user has not deleted, but one that they need. */
+static void tell_gone(struct lbx_out *out)
+{
+	const int *gone;
+	int n = lbx_catches_gone(&gone);
+
+	for (int i = 0; i < n; i++)
+		if (lbx_nodes->remains(gone[i]))
+			lbx_printf(out, "Catch %d is off: a breakpoint that it needs has been deleted.\n", gone[i]);
+}
+
 /* The breakpoints that several catches have in common, and of those that the user has deleted what is left. */
 static void release_shared(struct lbx_context *context)
 {
@@ -113,6 +124,7 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	if (!lbx_catch_refresh())
 		return false;
 	lbx_hits_settle();
+	lbx_nodes->mend(context->out);
 	const struct lbx_catch *catches = lbx_catches(&n);
 	if (!lbx_catches_want_nodes(catches, n) && !lbx_nodes->tidy(context, changed))
 		return false;
@@ -121,6 +133,7 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	if (!undo(context, catches))
 		return false;
 	*changed = true;
+	tell_gone(context->out);
 	release_shared(context);
 	return true;
 }

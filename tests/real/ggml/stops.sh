@@ -163,6 +163,26 @@ attached_stops()
 		"$(printf '%s\n' resting "$(cat "$models/F32.greedy")" resting 'status 0')" "$(cat "$scratch/paused.out")"
 }
 
+# In a process that gdb has attached to, nothing is left of them when gdb asks whether it is to quit; where it is not, they hold again.
+asked_stops()
+{
+	stopped=$1
+	same "$1, in gdb: it stops where gdb was about to quit a process that it has attached to" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		- breakpoints 0
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+	END
+	)" "$(paused paused "tensor break 'ffn_norm-1' after" "shell echo >$scratch/paused.in" continue '_lb_leave quit' \
+		"pipe info breakpoints | grep -c 'asked 1' | sed 's/^/- breakpoints /'" continue 'tensor uncatch' detach)"
+	same "$1, in gdb: that process computes as if gdb had not been there" \
+		"$(printf '%s\n' resting "$(cat "$models/F32.greedy")" resting 'status 0')" "$(cat "$scratch/paused.out")"
+}
+
 # Through gdbserver, set before it is connected to.
 remote_stops()
 {
@@ -239,6 +259,48 @@ own_callbacks()
 	END
 	WANTS=1 stop_llama F32 '' >/dev/null
 	same "$1, in gdb: it is called as ever when gdb has left" "$plain" "$(grep ^asked "$scratch/said")"
+}
+
+# Nor is it called otherwise where gdb's user takes away what calls it, in the middle of a node that it declined.
+broken_callbacks()
+{
+	local plain way number="pipe info breakpoints | awk '/^[0-9]+ /{n=\$1} /_tensor_hit ggml KEY /{print \"WHAT\", n}' >$scratch/numbers.gdb"
+	stopped=$1
+	plain=$(WANTS=1 run llama "$real/$1" "$models/F32.gguf" | grep ^asked)
+	for way in delete 'delete OWN' 'delete ANSWER' 'delete SECOND' disable; do
+		# as keys.h has them
+		case $way in
+		*OWN) look=${number//KEY/65539} ;;
+		*ANSWER) look=${number//KEY/65568} ;;
+		*SECOND) look=${number//KEY/65553} ;;
+		*) look="shell echo $way >$scratch/numbers.gdb" ;;
+		esac
+		printf '%s\n' 'set environment WANTS 1' "tensor break 'ffn_norm-1'" run "${look//WHAT/delete}" "source $scratch/numbers.gdb" continue >"$scratch/look.gdb"
+		case $way in
+		delete) said= ;;
+		disable) said=$'Breakpoint N stays enabled\nBreakpoint N stays enabled' ;;
+		*) said='Catch 1 is off' ;;
+		esac
+		same "$1, in gdb: $way at a stop before a node" "$said" \
+			"$(THREADS=1 run_gdb -x "$scratch/look.gdb" --args "$program" llama "$real/$1" "$models/F32.gguf" |
+				sed -n 's/^\(Catch 1 is off\):.*/\1/p; s/^\(Breakpoint \)[0-9]*\( stays enabled\):.*/\1N\2/p')"
+		same "$1, in gdb: $way at a stop before a node: the program's callback is called as ever" "$plain" "$(grep ^asked "$scratch/said")"
+	done
+	cat >"$scratch/look.gdb" <<-END
+		tensor break 'ffn_norm-1'
+		run
+		break ggml_compute_forward_mul
+		pipe info inferiors | sed -n 's/.*process \([0-9]*\).*/\1/p' >$scratch/id
+		detach
+		pipe info breakpoints | grep -c ' del ' | sed 's/^/- left /'
+		shell while grep -qs '^State:.[^Z]' /proc/\$(cat $scratch/id)/status; do sleep 0.1; done
+	END
+	same "$1, in gdb: it leaves no breakpoint behind" '- left 0' "$(WANTS=1 stop_llama F32 '' | grep '^- left')"
+	same "$1, in gdb: that callback is called as ever where leaving is interrupted" "$plain" "$(grep ^asked "$scratch/said")"
+	plain=$(WANTS=1 run llama "$real/$1" "$models/F32.gguf" two | grep ^asked)
+	printf '%s\n' 'set environment WANTS 1' "tensor break 'nosuch' after" run >"$scratch/look.gdb"
+	stop_llama F32 two >/dev/null
+	same "$1, in gdb: it is called as ever by two schedulers" "$plain" "$(grep ^asked "$scratch/said")"
 }
 
 # The program's own callback may be the very code that was chosen: it is told by what stands beside it.
@@ -479,6 +541,7 @@ stops_in_gdb()
 		nan_stops "$1"
 		sound_stops "$1"
 		attached_stops "$1"
+		asked_stops "$1"
 		remote_stops "$1"
 		cored_stops "$1"
 		outside_stops "$1"
@@ -489,6 +552,7 @@ stops_in_gdb()
 		several_stops "$1"
 		other_schedulers "$1"
 		own_callbacks "$1"
+		broken_callbacks "$1"
 		both_stops "$1"
 		chosen_callbacks "$1" ;;
 	esac
