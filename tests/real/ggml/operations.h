@@ -14,6 +14,9 @@ void compute_operations(void);
 /* repacked.c; prints the types whose blocks were put into another order. */
 void compute_repacked(void);
 
+/* whisper.c; prints "decoded". */
+void compute_whisper(const char *model);
+
 /* trace.c */
 void write_trace(void);
 

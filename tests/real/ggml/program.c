@@ -3,6 +3,7 @@
  *
  *	program graph FOLDER [HOW]             a graph on the CPU: some dtypes, blocks, views
  *	program llama FOLDER MODEL [HOW]       two sequences through a GGUF file; prints the tokens of one
+ *	program whisper FOLDER MODEL [HOW]     hears a tone, and decodes a word (whisper.c)
  *	program operations FOLDER [HOW]        operations on random inputs (operations.c)
  *	program nan FOLDER [HOW]               a logarithm of what is negative, and 0 / 0, each among what is not
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
@@ -608,5 +609,9 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "blocks") == 0)
 		return digests();
 	stop_if(argc < 4, "which model?");
+	if (strcmp(argv[1], "whisper") == 0) {
+		compute_whisper(argv[3]);
+		return stop(argv[4]);
+	}
 	return llama(argv[3], argv[4]);
 }

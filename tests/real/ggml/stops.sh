@@ -3,8 +3,8 @@
 # What a stop says, without numbers; and lines of ours, which begin with "- ".
 stops_said()
 {
-	grep -o '^Catch [0-9]* ([a-z]*): [^.]*\.\|^  tensor .*made by [A-Z_]*\|^- .*\|^tensor [a-z]*: .*\|^Catch [0-9]* is off\|^The nodes of ggml.*\|^Catch [0-9]* does not .*\|^#[0-9]* .* in llama (\|^  verdict .*' |
-		sed 's/tensor #[0-9]*/tensor/; s/^#.* in llama (.*/in llama/; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g; s/([0-9]*, /(N, /'
+	grep -o '^Catch [0-9]* ([a-z]*): [^.]*\.\|^  tensor .*made by [A-Z_]*\|^- .*\|^tensor [a-z]*: .*\|^Catch [0-9]* is off\|^The nodes of ggml.*\|^Catch [0-9]* does not .*\|^#[0-9]* .* in \(llama\|compute_whisper\) (\|^  verdict .*' |
+		sed 's/tensor #[0-9]*/tensor/; s/^#.* in \(llama\|compute_whisper\) (.*/in \1/; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g; s/([0-9]*, /(N, /'
 }
 
 # What has a value now, and what has none yet, among the nodes behind and in front.
@@ -527,10 +527,61 @@ shared_places()
 			sed -n 's/^Breakpoint [0-9]*, .*ggml_backend_sched_graph_compute_async.*/in sched/p; /^- /p')"
 }
 
+# stop_whisper MODEL: what is said of the program under gdb
+stop_whisper()
+{
+	THREADS=1 run_gdb -x "$scratch/look.gdb" --args "$program" whisper "$real/$stopped" "$1" | stops_said
+}
+
+# whisper.cpp frees the context of a graph before it computes that: nodes are known by their records.
+whisper_stops()
+{
+	local plain
+	stopped=$1
+	python3 tests/real/ggml/make_whisper.py "$scratch/whisper.bin" || { skip "$1: no model to run (python3-numpy)"; return; }
+	same "$1: a word is decoded" $'decoded\nresting\nstatus 0' "$(run whisper "$real/$1" "$scratch/whisper.bin")"
+	printf '%s\n' 'tensor catch nan' "tensor break 'embd_c*' after" "tensor break --op FLASH_ATTN_EXT --once" run \
+		'pipe tensor list --limit 0 | sed -n "s/^#[0-9]*  *\(embd_conv\) .*  \(ready\|evaluating\|lazy\) .*/- \1 \2/p"' \
+		'tensor uncatch 2' continue "pipe tensor where | sed -n '2s/(#.*//; 2s/^ */- /p'" \
+		'pipe tensor where | sed -n "s/.*called by \(compute_whisper\) .*/- called by \1/p"' \
+		'pipe tensor list --limit 0 | grep -c "  lazy  *FLASH_ATTN_EXT" | sed "s/^/- /; s/[1-9][0-9]*/some/"' \
+		"tensor break 'node_*' after --op MUL_MAT" continue 'tensor uncatch' 'tensor catch nan' continue >"$scratch/look.gdb"
+	same "$1, in gdb: it stops at whisper's nodes" "$(cat <<-'END'
+		Catch 2 (after): an operation has run.
+		  tensor embd_conv: float32 (N, 32), made by UNARY
+		in compute_whisper
+		- embd_conv ready
+		Catch 2 is off
+		Catch 3 (before): an operation is about to run.
+		  tensor node_20: float32 (N, 1, 64), made by FLASH_ATTN_EXT
+		in compute_whisper
+		Catch 3 is off
+		- is about to compute FLASH_ATTN_EXT of node_20 
+		- called by compute_whisper
+		- some
+		Catch 4 (after): an operation has run.
+		  tensor node_22: float32 (N, 64), made by MUL_MAT
+		in compute_whisper
+		Catch 1 is off
+		Catch 4 is off
+	END
+	)" "$(stop_whisper "$scratch/whisper.bin")"
+	same "$1, in gdb: what it computes is as ever" decoded "$(grep -x decoded "$scratch/said")"
+	python3 tests/real/ggml/make_whisper.py "$scratch/whisper.bin" decoder.blocks.1.mlp_ln.weight
+	printf '%s\n' 'tensor catch nan' run kill >"$scratch/look.gdb"
+	same "$1, in gdb: it stops where NaN comes up in whisper's decoder" "$(cat <<-'END'
+		Catch 1 (nan): a result holds NaN or Inf.
+		  tensor node_88: float32 (N, 64), made by MUL
+		in compute_whisper
+	END
+	)" "$(stop_whisper "$scratch/whisper.bin")"
+}
+
 # stops_in_gdb BUILD
 stops_in_gdb()
 {
 	command -v "$gdb" >/dev/null && [ -f "$O/lazybones.gdb" ] || return 0
+	[ "$1" != ggml-whisper ] || whisper_stops "$1"
 	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 	case $1 in
 	ggml-2024-02 | ggml-2024-10 | ggml-2024-12 | ggml-2025-06 | ggml-static)

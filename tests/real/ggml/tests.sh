@@ -14,7 +14,7 @@ build_program()
 		awk '$1 == "U" && $2 ~ /^napi_/ && !seen[$2]++ { printf "int %s(void);\nint %s(void) { return 1; }\n", $2, $2 }' \
 			>"$scratch/napi.c"
 	$CC -std=gnu17 -g -O0 -fno-omit-frame-pointer -rdynamic -Wall -Wextra -Werror -o "$program" \
-		tests/real/ggml/{program,operations,repacked,trace}.c "$scratch/napi.c" -ldl
+		tests/real/ggml/{program,operations,repacked,trace,whisper}.c "$scratch/napi.c" -ldl -lm
 }
 
 # run ARGUMENT…: what the program prints, and its exit status
