@@ -15,7 +15,11 @@
 #include <libiberty/demangle.h>
 #endif
 
-enum { MOST = 4096 }; /* of what is demangled: names have a bound, hostile ones have none */
+enum {
+	MOST = 4096, /* of what is demangled: names have a bound, hostile ones have none */
+	ROOM = 4 * MOST, /* for what comes of it */
+	LONG = 100 /* arguments are left out from there on */
+};
 
 static void copy(const char *name, size_t n, char *ret, size_t size)
 {
@@ -62,17 +66,61 @@ static bool demangle(const char *mangled, struct plain *ret)
 	return cplus_demangle_v3_callback(mangled, DMGL_ANSI, take, ret);
 }
 
+/* How much of the text is a word whose signs open no list: that of an operator, or of a namespace without a name. */
+static size_t plain_at(const char *text, size_t n)
+{
+	static const char word[] = "operator", unnamed[] = "(anonymous namespace)";
+	size_t end = sizeof word - 1;
+
+	if (n >= sizeof unnamed - 1 && memcmp(text, unnamed, sizeof unnamed - 1) == 0)
+		return sizeof unnamed - 1;
+	if (n < end || memcmp(text, word, end) != 0)
+		return 0;
+	if (n >= end + 2 && memcmp(text + end, "()", 2) == 0)
+		return end + 2;
+	while (end < n && strchr("<>=-", text[end]))
+		end++;
+	return end;
+}
+
+/* Without what stands in brackets: "…" does, also for a list that does not end. */
+static void copy_folded(const char *text, size_t n, char *ret, size_t size)
+{
+	static const char dots[] = "…";
+	char folded[ROOM];
+	size_t used = 0, depth = 0;
+
+	for (size_t i = 0, step; i < n; i += step) {
+		step = plain_at(text + i, n - i);
+		bool opens = step == 0 && strchr("<(", text[i]), closes = step == 0 && strchr(">)", text[i]);
+		step = step ? step : 1;
+		depth -= closes && depth > 0;
+		if (depth == 0 && used + step + sizeof dots <= sizeof folded) {
+			memcpy(folded + used, text + i, step);
+			used += step;
+			if (opens) {
+				memcpy(folded + used, dots, sizeof dots - 1);
+				used += sizeof dots - 1;
+			}
+		}
+		depth += opens;
+	}
+	copy(folded, used, ret, size);
+}
+
 static bool copy_plain(const char *name, size_t n, char *ret, size_t size)
 {
 	char mangled[MOST];
-	struct plain plain = { .room = size };
+	struct plain plain = { .room = ROOM };
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || n >= MOST || !(plain.text = malloc(size)))
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || n >= MOST || !(plain.text = malloc(ROOM)))
 		return false;
 	memcpy(mangled, name, n);
 	mangled[n] = '\0';
 	bool done = demangle(mangled, &plain);
-	if (done)
+	if (done && (plain.n >= size || plain.n > LONG))
+		copy_folded(plain.text, plain.n, ret, size);
+	else if (done)
 		copy(plain.text, plain.n, ret, size);
 	free(plain.text);
 	return done;

@@ -5,7 +5,8 @@
 #include <stddef.h>
 
 /* A linker's name without the symbol's version; demangled, without parameters (`net::Layer::forward`),
- * where it is a mangled one. Cut to `size`, and then ends with "…". */
+ * where it is a mangled one. Of a long one, or one that has no room, the arguments of templates and functions are
+ * left out (`net::step<…>`). Cut to `size`, and then ends with "…". */
 void lbx_demangle(const char *name, char *ret, size_t size);
 
 #endif
