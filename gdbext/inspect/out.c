@@ -143,7 +143,7 @@ static void print_shortened(struct lbx_out *out, enum lbx_style style, const cha
 	int used;
 	size_t bytes = lbx_columns_fit(text, room, &used);
 
-	if (!text[bytes]) {
+	if (!text[bytes] || out->whole_lines) {
 		lbx_styled(out, style, "%s", text);
 		return;
 	}

@@ -36,7 +36,7 @@ struct lbx_out {
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
 	bool pixels; /* the terminal may be asked to draw some (inspect/draw/pixels.h) */
 	int width; /* columns */
-	bool whole_lines; /* lines of words are not broken: a program reads them, or the user wants it so */
+	bool whole_lines; /* neither broken nor cut: a program reads them, or the user wants it so */
 	struct lbx_wrap wrap; /* lbx_wrap()'s own */
 	void *context;
 	void (*write)(struct lbx_out *out, const char *text, size_t n);
@@ -65,8 +65,8 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 void lbx_wrap(struct lbx_out *out, int column, int hang);
 #define LBX_STAY "\037" /* while it is wrapped: a blank at which it is not */
 /* Text in a column of a table: `width` columns, of which blanks follow it, or stand before it when width
- * is negative. What is longer is shortened, with "…" (at least 1 column): at its end, names (LBX_NAME) in the
- * middle, since their ends tell them apart. */
+ * is negative. What is longer is shortened, with "…" (at least 1 column), unless lines stay whole: at its end,
+ * names (LBX_NAME) in the middle, since their ends tell them apart. */
 void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *text);
 /* "  name        ", `width` columns in all, and what follows is wrapped behind them. */
 void lbx_field(struct lbx_out *out, const char *name, int width);

@@ -18,7 +18,8 @@
 #include "inspect/tensor/name.h"
 #include "target/columns.h"
 
-enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LBX_LIST_MAX, SHORT = 10 };
+enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LBX_LIST_MAX };
+enum { SHORT = 10 }; /* no column becomes shorter */
 enum { ID, PROVIDER, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
 
 enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
@@ -247,31 +248,47 @@ static bool measure(struct lbx_out *out, const struct list *list, size_t shown, 
 	return true;
 }
 
-/* What a table of these columns takes; with short ones that yield, at least. */
-static int total(const int *widths, bool least)
+/* A name and a shape tell little below these widths; an operation is told by its beginning. */
+static const int least[COLUMNS] = { [NAME] = 20, [SHAPE] = 12, [OP] = 10 };
+
+static int shortest(const int *widths, int c)
+{
+	return least[c] && widths[c] > least[c] ? least[c] : widths[c];
+}
+
+/* What a table of these columns takes, if some are as short as they may be. */
+static int total(const int *widths, bool short_ones)
 {
 	int sum = -2;
 
-	for (int c = 0; c < COLUMNS; c++) {
-		bool yields = least && (c == NAME || c == SHAPE || c == OP) && widths[c] > SHORT;
-		sum += widths[c] ? (yields ? SHORT : widths[c]) + 2 : 0;
-	}
+	for (int c = 0; c < COLUMNS; c++)
+		sum += widths[c] ? (short_ones ? shortest(widths, c) : widths[c]) + 2 : 0;
 	return sum;
 }
 
-/* Where there is not enough room, names become shorter, then shapes, then operations; where that is not
- * enough either, whole columns go. */
+static void narrow(int *width, int to, int *more)
+{
+	int less = *width - to < *more ? *width - to : *more;
+
+	if (less > 0) {
+		*width -= less;
+		*more -= less;
+	}
+}
+
+/* Where there is not enough room, operations become shorter, then names, then shapes; where that is not
+ * enough, whole columns go first, and what is left becomes as short as it must. */
 static void fit(int *widths, int room)
 {
-	static const int yielding[] = { NAME, SHAPE, OP }, dropped[] = { OP, BYTES, PROVIDER, DTYPE, STATE };
+	static const int yielding[] = { OP, NAME, SHAPE }, dropped[] = { OP, BYTES, PROVIDER, DTYPE, STATE };
 
 	for (int i = 0; i < 5 && total(widths, true) > room; i++)
 		widths[dropped[i]] = 0;
-	for (int i = 0; i < 3; i++) {
-		int *w = &widths[yielding[i]], more = total(widths, false) - room;
-		if (more > 0 && *w > SHORT)
-			*w = *w - more > SHORT ? *w - more : SHORT;
-	}
+	int more = total(widths, false) - room;
+	for (int i = 0; i < 3; i++)
+		narrow(&widths[yielding[i]], shortest(widths, yielding[i]), &more);
+	for (int i = 0; i < 3; i++)
+		narrow(&widths[yielding[i]], SHORT, &more);
 }
 
 /* Numbers stand right. */
@@ -300,7 +317,8 @@ static bool print_titles(struct lbx_context *context, const struct list *list, s
 {
 	if (!measure(context->out, list, shown, context->n_sets > 1, widths))
 		return false;
-	fit(widths, context->out->width);
+	if (!context->out->whole_lines)
+		fit(widths, context->out->width);
 	if (shown)
 		print_row(context->out, widths, titles);
 	return true;

@@ -5,7 +5,7 @@ break checkpoint
 run
 tensor list
 with width 56 -- tensor list
-with width 40 -- tensor list
+with width 26 -- tensor list
 tensor graph 和
 tensor listing 2
 tensor model
