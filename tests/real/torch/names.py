@@ -7,15 +7,11 @@ import threading
 import numpy
 import torch
 
+import truth
+
 torch.manual_seed(0)
 torch.set_num_threads(1)
-truth = open(sys.argv[1], "w")
 waits = False
-
-
-def write(kind, path, tensor):
-    """name: what it is called; path: another way to it."""
-    print(kind, tensor.data_ptr(), path, sep="\t", file=truth)
 
 
 class Block(torch.nn.Module):
@@ -28,8 +24,8 @@ class Block(torch.nn.Module):
     def forward(self, x):
         hidden = self.fc1(x)
         if waits:
-            write("name", "hidden", hidden)
-            write("path", "self.fc1.weight", self.fc1.weight)
+            truth.name("hidden", hidden)
+            truth.path("self.fc1.weight", self.fc1.weight)
             rest(lambda: hidden)
         return self.fc2(hidden.relu()) * self.scale
 
@@ -54,24 +50,17 @@ class Trainer:
 
 def rest(look):
     taken = look()
-    write("path", "taken", taken)
+    truth.path("taken", taken)
     shadow = taken  # not what train() calls so
-    write("path", "shadow", shadow)
+    truth.path("shadow", shadow)
     ready.wait()
-    frame = sys._getframe().f_back  # this function goes on to other lines
-    while frame:
-        code = frame.f_code
-        print("frame", f"{code.co_qualname} at {code.co_filename}:{frame.f_lineno}", sep="\t", file=truth)
-        frame = frame.f_back
-    truth.close()
-    print("resting", flush=True)
-    sys.stdin.read()
+    truth.rest()
 
 
 def work(number):
     """A thread of its own."""
     mine = torch.full((number,), float(number))
-    write("path", f"threads[{number - 2}].result[0]", mine)
+    truth.path(f"threads[{number - 2}].result[0]", mine)
     threading.current_thread().result = [mine]
     ready.wait()
     done.wait()
@@ -95,36 +84,29 @@ first, second = shared(), shared()
 first.a, first.b, second.b = 1, torch.ones(10), torch.ones(11)
 second.__dict__["c"] = torch.ones(12)
 
-for name, tensor in list(model.named_parameters()) + list(model.named_buffers()):
-    write("name", "model." + name, tensor)
-    if tensor.grad is not None:
-        write("name", f"model.{name}.grad", tensor.grad)
-    for key, state in optimizer.state.get(tensor, {}).items():
-        if isinstance(state, torch.Tensor):
-            write("name", f"optimizer.state[model.{name}]['{key}']", state)
-del name, tensor, key, state
+truth.module("model", model, optimizer)
 state = model.state_dict()
 numpy.savez(sys.argv[1] + ".npz", **{name: tensor.numpy() for name, tensor in state.items()})
-print("model", len(state), sum(tensor.numel() for tensor in state.values()), sep="\t", file=truth)
+truth.tell("model", len(state), sum(tensor.numel() for tensor in state.values()))
 del state
-write("path", "model.layers[1].fc1.weight", model.layers[1].fc1.weight)
-write("path", "trainer.parts[0].layers[-1].fc2.bias", model.layers[2].fc2.bias)
-write("path", "optimizer.param_groups[0]['params'][0]", next(model.parameters()))
-write("path", "model.layers[0].fc1.weight.grad", model.layers[0].fc1.weight.grad)
-write("path", 'batch["input_ids"]', batch["input_ids"])
-write("path", 'cache[-1][1]', cache[3][1])
+truth.path("model.layers[1].fc1.weight", model.layers[1].fc1.weight)
+truth.path("trainer.parts[0].layers[-1].fc2.bias", model.layers[2].fc2.bias)
+truth.path("optimizer.param_groups[0]['params'][0]", next(model.parameters()))
+truth.path("model.layers[0].fc1.weight.grad", model.layers[0].fc1.weight.grad)
+truth.path('batch["input_ids"]', batch["input_ids"])
+truth.path('cache[-1][1]', cache[3][1])
 for key in ("input_ids", 7, "größe"):
-    write("name", f"batch[{key!r}]", batch[key])
-write("name", 'batch["it\'s"]', batch["it's"])
+    truth.name(f"batch[{key!r}]", batch[key])
+truth.name('batch["it\'s"]', batch["it's"])
 for i in range(4):
     for j in range(2):
-        write("name", f"cache[{i}][{j}]", cache[i][j])
-write("name", "trainer.parts[1][0]", trainer.parts[1][0])
-write("name", "loss", loss)
-write("name", "many['last']", many["last"])
-write("name", "first.b", first.b)
-write("name", "second.b", second.b)
-write("name", "second.c", second.c)
+        truth.name(f"cache[{i}][{j}]", cache[i][j])
+truth.name("trainer.parts[1][0]", trainer.parts[1][0])
+truth.name("loss", loss)
+truth.name("many['last']", many["last"])
+truth.name("first.b", first.b)
+truth.name("second.b", second.b)
+truth.name("second.c", second.c)
 
 ready, done = threading.Barrier(3), threading.Event()
 threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in (2, 3)]
@@ -135,9 +117,9 @@ waits = True
 
 def train():
     held = torch.full((13,), 2.0)
-    write("name", "held", held)
+    truth.name("held", held)
     shadow = torch.full((14,), 2.0)
-    write("name", "shadow", shadow)
+    truth.name("shadow", shadow)
     several = [held] * 100
     model(torch.randn(5, 8))
 

@@ -162,6 +162,7 @@ torch_cpp()
 			"$program" 2>&1 </dev/null | sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /NULL/p')"
 }
 
+. tests/real/torch/scenes.sh
 torch_cpp
 found=$(pythons)
 [ -n "$found" ] || skip 'torch: no python here has PyTorch (tests/deps torch, tests/deps real)'
@@ -170,4 +171,5 @@ while read -r python version; do
 	torch_version "$python" "$version"
 	torch_names "$python" "$version"
 	torch_memory "$python" "$version"
+	scenes "$python" "$version"
 done <<<"$found"
