@@ -88,7 +88,7 @@ scenes()
 	local name
 	for name in train script exhausted deadlock compile packaged crash; do
 		case $name in
-		compile | packaged | crash) [[ $2 = 1.* ]] && continue ;; # older than these
+		script | deadlock | compile | packaged | crash) [[ $2 = 1.* ]] && continue ;; # older, or no other than a newer one
 		esac
 		case $name in
 		script | compile) scene_rests "torch $2, $name" "$1" $name ;;
