@@ -107,7 +107,9 @@ static const char *bytes_at(struct core *core, uint64_t address, uint64_t *n)
 	if (bytes || !core->files)
 		return bytes;
 	const struct segment *s = segment_at(core, address);
-	return s && s->writable ? NULL : lbx_core_files_at(core->files, address, n);
+	if (s && s->writable && (s->meant || !lbx_core_files_unwritten(core->files, address)))
+		return NULL;
+	return lbx_core_files_at(core->files, address, n);
 }
 
 static void tell(struct core *core, uint64_t address)

@@ -3,8 +3,9 @@
  * ELF header, and with it the build id) and that page equals the file's. Where nothing is saved, of
  * files such as weights, and of all if the core's filter or its cut end left the headers out, they are
  * read as they are, and the reader is told so, unless their time says that they were modified after
- * the core, or the core's own time is not known. Data segments are never taken from
- * a file: the program has written to them. */
+ * the core, or the core's own time is not known. Data segments are not taken from
+ * a file, as the program has written to them; but one of which the core saved nothing, while it saved another of the same file,
+ * was never written to (was_left_out()): patchelf adds such ones, and moves what tells of a module's symbols there. */
 #define _GNU_SOURCE
 #include "target/core_files.h"
 
@@ -25,6 +26,7 @@ struct mapping {
 	const char *path;
 	struct lbx_mapped_file file; /* at the first use */
 	enum state { UNTRIED, PROVEN, AS_IT_IS, NEWER, UNUSABLE } state;
+	bool is_unwritten; /* the program could have written to it, and has not */
 	bool untold; /* read as it is since the last notice */
 };
 
@@ -93,26 +95,22 @@ static uint64_t page_of(uint64_t address)
 	return address & ~4095ULL;
 }
 
-/* Whether the program could not write to a mapping of an ELF file: it is of a read-only segment,
- * and of no writable one, at least until its relocations were done: such pages may be read-only
- * by now and still differ from the file. */
-static bool never_written(const struct lbx_core_files *files, const struct mapping *m)
+/* Whether a mapping is of a segment of the ELF file `of`, which begins at `start`; *ret_writable: of one that the program could
+ * write to, at least until its relocations were done: such pages may be read-only by now and still differ from the file. */
+static bool is_of_segment(const struct lbx_mapped_file *of, uint64_t start, const struct mapping *m, bool *ret_writable)
 {
+	uint64_t low = UINT64_MAX;
+	bool found = false;
 	Elf64_Ehdr header;
 	Elf64_Phdr p;
-	uint64_t start, low = UINT64_MAX;
-	bool constant = false;
 
-	if (m->file.size < sizeof header || memcmp(m->file.bytes, ELFMAG, SELFMAG) != 0)
-		return true;
-	memcpy(&header, m->file.bytes, sizeof header);
-	if (!find_beginning(files, m, &start))
-		return false;
+	*ret_writable = false;
+	memcpy(&header, of->bytes, sizeof header);
 	for (unsigned i = 0; i < header.e_phnum; i++) {
 		uint64_t at = header.e_phoff + (uint64_t)i * sizeof p;
-		if (header.e_phoff > m->file.size || at > m->file.size - sizeof p)
+		if (header.e_phoff > of->size || at > of->size - sizeof p)
 			return false; /* a damaged file proves nothing */
-		memcpy(&p, m->file.bytes + at, sizeof p);
+		memcpy(&p, of->bytes + at, sizeof p);
 		if (p.p_type != PT_LOAD)
 			continue;
 		if (low == UINT64_MAX)
@@ -120,11 +118,44 @@ static bool never_written(const struct lbx_core_files *files, const struct mappi
 		uint64_t begin = start - low + page_of(p.p_vaddr);
 		if (m->start < begin || m->start >= start - low + p.p_vaddr + p.p_memsz)
 			continue;
-		if (p.p_flags & PF_W)
-			return false;
-		constant |= m->offset == page_of(p.p_offset) + (m->start - begin);
+		*ret_writable |= (p.p_flags & PF_W) != 0;
+		found |= m->offset == page_of(p.p_offset) + (m->start - begin);
 	}
-	return constant;
+	return found;
+}
+
+/* Of a private mapping all is saved once the program has written to it, by the kernel and by gdb, unless the core's filter
+ * says otherwise: that it does not shows where another one of the same file was saved. */
+static bool was_left_out(const struct lbx_core_files *files, const struct mapping *m, uint64_t start)
+{
+	uint64_t n;
+	bool writable, is_saved = false;
+
+	for (size_t i = 0; i < files->n; i++) {
+		const struct mapping *other = &files->mappings[i];
+		if (!files->saved(files->context, other->start, &n))
+			continue;
+		if (other == m)
+			return false;
+		is_saved |=
+		    strcmp(other->path, m->path) == 0 && is_of_segment(&m->file, start, other, &writable) && writable;
+	}
+	return is_saved;
+}
+
+/* Whether a mapping of an ELF file is as the file has it: the program could not write to it, or did not. */
+static bool never_written(const struct lbx_core_files *files, struct mapping *m)
+{
+	bool writable;
+	uint64_t start;
+
+	m->is_unwritten = false;
+	if (m->file.size < sizeof(Elf64_Ehdr) || memcmp(m->file.bytes, ELFMAG, SELFMAG) != 0)
+		return true;
+	if (!find_beginning(files, m, &start) || !is_of_segment(&m->file, start, m, &writable))
+		return false;
+	m->is_unwritten = writable && was_left_out(files, m, start);
+	return !writable || m->is_unwritten;
 }
 
 bool lbx_core_files_newer(const struct timespec *a, const struct timespec *b)
@@ -137,7 +168,7 @@ bool lbx_core_files_dated(const struct timespec *written)
 	return written->tv_sec || written->tv_nsec;
 }
 
-static enum state judge(const struct lbx_core_files *files, const struct mapping *m)
+static enum state judge(const struct lbx_core_files *files, struct mapping *m)
 {
 	bool saved;
 
@@ -200,6 +231,14 @@ const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, ui
 		return NULL;
 	*n = m->file.size - at < m->end - address ? m->file.size - at : m->end - address;
 	return m->file.bytes + at;
+}
+
+bool lbx_core_files_unwritten(struct lbx_core_files *files, uint64_t address)
+{
+	const struct mapping *m = mapping_at(files, address);
+	uint64_t unused;
+
+	return m && lbx_core_files_at(files, address, &unused) && m->is_unwritten;
 }
 
 bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address)

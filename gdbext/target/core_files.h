@@ -31,6 +31,8 @@ bool lbx_core_files_mapping(const struct lbx_core_files *files, size_t i, struct
 bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room, const char **ret);
 /* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
 const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
+/* Whether these are of a part that the program could have written to, and has not. */
+bool lbx_core_files_unwritten(struct lbx_core_files *files, uint64_t address);
 /* Bytes at an address are in an answer: who reads it is to be told if they are of a file as it is now. */
 void lbx_core_files_tell(struct lbx_core_files *files, uint64_t address);
 /* The path of the file that was mapped at an address, as the core says; or NULL. */

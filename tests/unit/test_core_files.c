@@ -213,6 +213,82 @@ static void neighbours(void **state)
 	lbx_cache_destroy(cache);
 }
 
+/* ---- a segment that could have been written to ---- */
+
+enum { PARTS = 4 }; /* headers, data, what was moved to the end, more data; a page each */
+
+static bool part_saved[PARTS];
+
+static const char *part_saved_at(const void *context, uint64_t address, uint64_t *n)
+{
+	uint64_t i = (address - START) / PAGE;
+
+	(void)context;
+	*n = PAGE;
+	return address >= START && i < PARTS && part_saved[i] ? saved : NULL;
+}
+
+static bool third_part_is_read(unsigned flags)
+{
+	static char note[(2 + 3 * PARTS) * sizeof(uint64_t) + PARTS * sizeof path], file[PARTS * PAGE];
+	Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+			      .e_phoff = sizeof header,
+			      .e_phentsize = sizeof(Elf64_Phdr),
+			      .e_phnum = PARTS };
+	uint64_t words[2 + 3 * PARTS] = { PARTS, PAGE }, n;
+	struct timespec times[2] = { { 1, 0 }, { 999, 0 } };
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	memcpy(file, &header, sizeof header);
+	for (uint64_t i = 0; i < PARTS; i++) {
+		Elf64_Phdr p = { .p_type = PT_LOAD,
+				 .p_flags = i == 0   ? PF_R
+					    : i == 2 ? flags
+						     : PF_R | PF_W,
+				 .p_offset = i * PAGE,
+				 .p_vaddr = i * PAGE,
+				 .p_filesz = PAGE,
+				 .p_memsz = PAGE };
+		memcpy(file + sizeof header + i * sizeof p, &p, sizeof p);
+		memcpy(words + 2 + 3 * i, (uint64_t[]){ START + i * PAGE, START + (i + 1) * PAGE, i },
+		       3 * sizeof *words);
+		memcpy(note + sizeof words + i * sizeof path, path, sizeof path);
+	}
+	assert_int_equal(write(fd, file, sizeof file), sizeof file);
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+	memcpy(saved, file, sizeof header);
+	memcpy(note, words, sizeof words);
+	struct lbx_core_files *f = lbx_core_files_create(note, sizeof note, &nowhere, &written, part_saved_at, NULL);
+	assert_non_null(f);
+	const char *bytes = lbx_core_files_at(f, START + 2 * PAGE + 7, &n);
+	assert_int_equal(lbx_core_files_unwritten(f, START + 2 * PAGE + 7), bytes && flags & PF_W);
+	assert_true(!bytes || n == PAGE - 7);
+	lbx_core_files_destroy(f);
+	return bytes;
+}
+
+/* It was not, if the core saved nothing of it, and saved another one that was. */
+static void what_was_never_written_is_of_the_file(void **state)
+{
+	(void)state;
+	memset(part_saved, 0, sizeof part_saved);
+	assert_true(third_part_is_read(PF_R));
+	assert_false(third_part_is_read(PF_R | PF_W));
+	part_saved[1] = true;
+	assert_true(third_part_is_read(PF_R | PF_W));
+	part_saved[1] = false;
+	part_saved[3] = true;
+	assert_true(third_part_is_read(PF_R | PF_W));
+	part_saved[2] = true; /* in part: the rest has been lost */
+	assert_false(third_part_is_read(PF_R | PF_W));
+	part_saved[2] = false;
+	part_saved[3] = false;
+	part_saved[0] = true; /* headers are saved by another rule */
+	assert_false(third_part_is_read(PF_R | PF_W));
+	memset(part_saved, 0, sizeof part_saved);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -221,6 +297,7 @@ int main(void)
 		cmocka_unit_test(with_a_saved_beginning),
 		cmocka_unit_test(programs),
 		cmocka_unit_test(whole_programs),
+		cmocka_unit_test(what_was_never_written_is_of_the_file),
 		cmocka_unit_test(elsewhere),
 	};
 	close(mkstemp(path));
