@@ -125,9 +125,11 @@ static int answer(void *job)
 	const struct lbx_request *r = &((struct job *)job)->request;
 	struct lbx_out *out = ((struct job *)job)->out;
 	struct lbx_settings settings = lbx_default_settings;
-	struct lbx_context context = {
-		.out = out, .settings = &settings, .cores = r->cores, .stacks_of_core = lbx_stacks_of_core
-	};
+	struct lbx_context context = { .out = out,
+				       .settings = &settings,
+				       .cores = r->cores,
+				       .stacks_of_core = lbx_stacks_of_core,
+				       .lets_go = !r->stop };
 
 	out->json = r->json;
 	bool done = (r->cores || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&

@@ -25,7 +25,7 @@ static uint64_t single_allocations(struct lbx_target *target, const struct lbx_r
 	return done;
 }
 
-static bool is_stack(struct lbx_target *target, const struct lbx_range *range)
+bool lbx_is_stack(struct lbx_target *target, const struct lbx_range *range)
 {
 	uint64_t words[RECORD / sizeof(uint64_t)], end = range->start + range->size;
 
@@ -42,5 +42,5 @@ uint64_t lbx_large_allocations(struct lbx_target *target, const struct lbx_range
 {
 	uint64_t done = range->start % PAGE ? 0 : single_allocations(target, range);
 
-	return done == 0 && is_stack(target, range) ? range->size : done;
+	return done == 0 && lbx_is_stack(target, range) ? range->size : done;
 }

@@ -9,4 +9,7 @@
  * single allocation that has pages of its own (glibc: 128 KiB at least). 0: none, or not known. Quiet. */
 uint64_t lbx_large_allocations(struct lbx_target *target, const struct lbx_range *range);
 
+/* Whether it is such a stack. */
+bool lbx_is_stack(struct lbx_target *target, const struct lbx_range *range);
+
 #endif

@@ -7,8 +7,9 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "target/allocations.h"
+#include "target/ranges.h"
 
-enum { PIECE = 1 << 22, STACK_MAX = 1 << 20 /* of what has been touched of it */ };
+enum { PIECE = 1 << 22 };
 
 struct lbx_copy {
 	struct part {
@@ -26,25 +27,33 @@ struct ranges {
 	uint64_t bytes;
 };
 
-/* A stack is large where it is one of many pages; of most, few have been touched. */
-static bool list_ranges(struct lbx_target *target, uint64_t most, struct ranges *ret)
+static bool add_range(struct lbx_target *target, struct lbx_range range, uint64_t most, struct ranges *ret)
 {
-	struct lbx_range range;
+	uint64_t large = lbx_large_allocations(target, &range);
 
-	for (uint64_t from = 0; lbx_target_range(target, from, &range); from = range.start + range.size) {
-		uint64_t large = lbx_large_allocations(target, &range);
-		if (large == range.size && large <= STACK_MAX)
-			large = 0;
-		range.start += large;
-		range.size -= large;
-		if (range.size == 0)
-			continue;
-		if (range.size > most - ret->bytes || !lb_reserve(ret->list, ret->room, ret->n + 1))
-			return false;
-		ret->list[ret->n++] = range;
-		ret->bytes += range.size;
-	}
-	return ret->n > 0;
+	if (large == range.size && lbx_is_stack(target, &range))
+		large = 0;
+	range.start += large;
+	range.size -= large;
+	if (range.size == 0)
+		return true;
+	if (range.size > most - ret->bytes || !lb_reserve(ret->list, ret->room, ret->n + 1))
+		return false;
+	ret->list[ret->n++] = range;
+	ret->bytes += range.size;
+	return true;
+}
+
+static bool list_ranges(struct lbx_target *target, pid_t pid, uint64_t most, struct ranges *ret)
+{
+	struct lbx_ranges ranges = { .reader = target };
+	struct lbx_range range;
+	bool done = true;
+
+	for (uint64_t from = 0; done && lbx_ranges_next(&ranges, pid, from, &range); from = range.start + range.size)
+		done = add_range(target, range, most, ret);
+	lbx_ranges_close(&ranges);
+	return done && ret->n > 0;
 }
 
 static bool add_part(struct lbx_copy *copy, uint64_t start, uint64_t size, const unsigned char *bytes)
@@ -77,11 +86,11 @@ static bool fill(struct lbx_copy *copy, struct lbx_target *target, const struct 
 	return copy->n > 0;
 }
 
-struct lbx_copy *lbx_copy_take(struct lbx_target *target, uint64_t most)
+struct lbx_copy *lbx_copy_take(struct lbx_target *target, pid_t pid, uint64_t most)
 {
 	struct lbx_copy *copy = calloc(1, sizeof *copy);
 	struct ranges ranges = { .n = 0 };
-	bool done = copy && list_ranges(target, most, &ranges);
+	bool done = copy && list_ranges(target, pid, most, &ranges);
 
 	if (done) {
 		void *memory = mmap(NULL, ranges.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

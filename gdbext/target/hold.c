@@ -26,6 +26,7 @@ struct lbx_hold {
 	pid_t pid;
 	struct lbx_threads threads;
 	int threads_room, signals_room;
+	bool is_over;
 	int *signals; /* that a thread was about to get when it was stopped; 0: none */
 };
 
@@ -200,12 +201,18 @@ const struct lbx_threads *lbx_hold_threads(const struct lbx_hold *hold)
 	return &hold->threads;
 }
 
+void lbx_hold_let_go(struct lbx_hold *hold)
+{
+	for (int i = hold->threads.n - 1; i >= 0 && !hold->is_over; i--)
+		ptrace(PTRACE_DETACH, (pid_t)hold->threads.list[i].tid, NULL, (void *)(intptr_t)hold->signals[i]);
+	hold->is_over = true;
+}
+
 void lbx_hold_end(struct lbx_hold *hold)
 {
 	if (!hold)
 		return;
-	for (int i = hold->threads.n - 1; i >= 0; i--)
-		ptrace(PTRACE_DETACH, (pid_t)hold->threads.list[i].tid, NULL, (void *)(intptr_t)hold->signals[i]);
+	lbx_hold_let_go(hold);
 	free(hold->signals);
 	free(hold->threads.list);
 	free(hold);

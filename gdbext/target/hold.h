@@ -15,6 +15,8 @@ struct lbx_hold;
 struct lbx_hold *lbx_hold_start(pid_t pid);
 /* The process' first thread comes first. */
 const struct lbx_threads *lbx_hold_threads(const struct lbx_hold *hold);
+/* Its threads run on; the list stays as it is. */
+void lbx_hold_let_go(struct lbx_hold *hold);
 void lbx_hold_end(struct lbx_hold *hold); /* NULL is fine */
 
 /* What the system says a thread does: 'R' runs, 't' is stopped by who traces it, 'T' by a signal, 'Z' and 'X' have

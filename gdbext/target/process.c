@@ -33,8 +33,9 @@ struct process {
 	struct lbx_ranges ranges;
 	struct lbx_lines *lines;
 	struct lbx_hold *hold; /* or NULL: it runs */
+	bool is_let_go; /* likewise, and it is known what its threads did when it was copied */
 	struct lbx_copy *copy; /* or NULL */
-	bool copied_still;
+	struct lbx_copy *old; /* of before it was held; what was mapped of it is still looked at */
 	struct lbx_target now; /* reads past the copy */
 	uint64_t n_changed;
 };
@@ -165,7 +166,7 @@ static bool process_pid(struct lbx_target *target, uint64_t *ret)
 
 static bool process_runs(struct lbx_target *target)
 {
-	return !process_of(target)->hold;
+	return !process_of(target)->hold || process_of(target)->is_let_go;
 }
 
 static uint64_t process_thread(struct lbx_target *target, uint64_t own)
@@ -177,15 +178,13 @@ static enum lbx_copied process_copy(struct lbx_target *target, bool let_go)
 {
 	struct process *p = process_of(target);
 
-	if (!p->copy) {
-		p->copied_still = p->hold != NULL;
-		p->copy = lbx_copy_take(target, LBX_COPY_MAX);
-	}
+	if (!p->copy)
+		p->copy = lbx_copy_take(target, p->pid, LBX_COPY_MAX);
 	if (p->copy && p->hold && let_go) {
-		lbx_hold_end(p->hold);
-		p->hold = NULL;
+		lbx_hold_let_go(p->hold);
+		p->is_let_go = true;
 	}
-	return !p->copy ? LBX_NOT_COPIED : p->copied_still ? LBX_COPIED_STILL : LBX_COPIED_RUNNING;
+	return !p->copy ? LBX_NOT_COPIED : p->hold ? LBX_COPIED_STILL : LBX_COPIED_RUNNING;
 }
 
 static bool process_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
@@ -280,6 +279,7 @@ static void process_destroy(struct lbx_target *target)
 
 	lbx_hold_end(p->hold);
 	lbx_copy_free(p->copy);
+	lbx_copy_free(p->old);
 	lbx_ranges_close(&p->ranges);
 	lbx_lines_destroy(p->lines);
 	if (p->memory >= 0)
@@ -334,8 +334,13 @@ struct lbx_hold *lbx_process_hold(struct lbx_target *target)
 {
 	struct process *p = process_of(target);
 
-	if (!p->hold)
-		p->hold = lbx_hold_start(p->pid);
+	if (p->hold)
+		return p->hold;
+	p->hold = lbx_hold_start(p->pid);
+	if (p->hold && p->copy) { /* what threads do now does not go with what memory held then */
+		p->old = p->copy;
+		p->copy = NULL;
+	}
 	return p->hold;
 }
 

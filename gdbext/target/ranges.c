@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "target/allocations.h"
 
 enum { ENTRIES = 4096, GAP = 64 /* pages that are not worth an end */ };
 
@@ -19,7 +20,7 @@ void lbx_ranges_close(struct lbx_ranges *r)
 	fclose(r->maps);
 	if (r->pagemap >= 0)
 		close(r->pagemap);
-	*r = (struct lbx_ranges){ .maps = NULL };
+	*r = (struct lbx_ranges){ .reader = r->reader };
 }
 
 static bool begin(struct lbx_ranges *r, pid_t pid)
@@ -32,6 +33,16 @@ static bool begin(struct lbx_ranges *r, pid_t pid)
 	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
 	r->pagemap = r->maps ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	return r->maps != NULL;
+}
+
+/* A tensor's gigabytes are pages by the hundred thousand, and a few words tell what they are. */
+static void pass_over(struct lbx_ranges *r)
+{
+	const struct lbx_range range = { r->start, r->end - r->start };
+	uint64_t large = lbx_large_allocations(r->reader, &range);
+
+	if (large < range.size || !lbx_is_stack(r->reader, &range))
+		r->start += large;
 }
 
 /* "55d0-55e0 rw-p 00000000 00:00 0 …" */
@@ -49,6 +60,10 @@ static bool next_mapping(struct lbx_ranges *r)
 		r->start = start;
 		r->end = end;
 		r->is_own = inode == 0 && mode[3] == 'p';
+		if (r->reader && r->is_own)
+			pass_over(r);
+		if (r->start == r->end)
+			continue;
 		return true;
 	}
 	return false;

@@ -14,6 +14,8 @@ struct lbx_ranges {
 	    *maps; /* /proc/PID/maps, behind the line of the mapping that [start, end) is; NULL: no walk is under way */
 	int pagemap; /* or -1 */
 	uint64_t start, end;
+	struct lbx_target *reader; /* large allocations that a mapping begins with are passed over, by what it reads of
+				    * them, before anybody looks at their pages; NULL: they are not */
 	bool is_own; /* private, and of no file */
 };
 

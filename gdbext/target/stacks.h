@@ -81,4 +81,8 @@ bool lbx_stacks_of_core(struct lbx_target *core, struct lbx_stacks **ret);
 /* Of a process: from the first question until the end it stands still (lbx_hold_start()). */
 bool lbx_stacks_of_process(struct lbx_target *process, struct lbx_stacks **ret);
 
+/* Of a process that runs: holds it, so that what its threads do and what its memory holds are of one moment. False, with an
+ * error: it cannot be held. Either may be NULL. */
+bool lbx_stacks_hold(struct lbx_stacks *stacks, struct lbx_target *target);
+
 #endif

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "target/hold.h"
 #include "target/process.h"
 
 static void *sleep_long(void *unused)
@@ -283,6 +284,9 @@ static void a_copy_lets_the_program_go(void **state)
 	assert_false(lbx_target_runs(target));
 	assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_STILL);
 	assert_true(lbx_target_runs(target));
+	/* its threads are still told as they were */
+	assert_int_equal(lbx_hold_threads(lbx_process_hold(target))->n, 1);
+	assert_true(lbx_target_runs(target));
 	uint64_t first = counted(target);
 	wait_for_change(lbx_target_now(target));
 	assert_int_equal(counted(target), first);
@@ -295,9 +299,19 @@ static void a_copy_lets_the_program_go(void **state)
 	assert_true(lbx_target_read(target, (uintptr_t)large + 5, &byte, 1));
 	assert_int_equal(byte, 7);
 	lbx_target_destroy(target);
-	/* of one that was not held */
+	/* of one that was not held; when it is, it is read as it is then */
 	assert_true(lbx_process_open(pid, &target));
 	assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_RUNNING);
+	first = counted(target);
+	const uint64_t *mapped = lbx_target_map(target, (uintptr_t)&counter, sizeof *mapped);
+	assert_non_null(mapped);
+	wait_for_change(lbx_target_now(target));
+	assert_int_equal(counted(target), first);
+	assert_non_null(lbx_process_hold(target));
+	assert_false(lbx_target_runs(target));
+	assert_int_not_equal(counted(target), first);
+	assert_int_equal(*mapped, first);
+	assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_STILL);
 	first = counted(target);
 	wait_for_change(lbx_target_now(target));
 	assert_int_equal(counted(target), first);

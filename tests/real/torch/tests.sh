@@ -67,6 +67,12 @@ torch_names()
 	local what="torch $2, names"
 	torch_process "$1" names.py || { skip "$what: it does not run here"; torch_released; return; }
 	torch_named "$what" "$process"
+	if strace true 2>/dev/null; then
+		same "$what: it is not held without --stop" 0 "$(strace -f -e trace=ptrace $process list 2>&1 >/dev/null | grep -c 'ptrace(')"
+		same "$what: with --stop it is, and let go before the command ends" 'PTRACE_DETACH process_vm_readv' \
+			"$(strace -f -e trace=ptrace,process_vm_readv $process --stop list 2>&1 >/dev/null |
+				grep -oE 'PTRACE_DETACH|process_vm_readv' | uniq | tail -2 | tr '\n' ' ' | sed 's/ $//')"
+	fi
 	same "$what: how many a function holds" '       … 98 more (`bt --all`)' \
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
 	same "$what: all that it holds" 101 "$($process bt --all | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
