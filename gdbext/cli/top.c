@@ -92,7 +92,9 @@ static bool look(struct view *view)
 {
 	if (!view->memory)
 		return lbx_top_look(view->top);
-	return (!lbx_top_memory_is_old(view->memory) || find_tensors(view)) && lbx_top_memory_look(view->memory);
+	/* who wants one interval wants what changed in it */
+	bool finds = view->once || view->context.out->json || lbx_top_memory_is_old(view->memory);
+	return (!finds || find_tensors(view)) && lbx_top_memory_look(view->memory);
 }
 
 static void show(struct view *view, int lines)
@@ -279,8 +281,9 @@ const struct lbx_verb lbx_verb_top = {
 			"behind it: the operations and the call sites that take most time, the places\n"
 			"that made the tensors with the most memory. q ends it. The program runs on; its events\n"
 			"carry the time while it is watched, and some seconds longer.\n"
-			"Of a program with ggml, which counts nothing: its memory, and that of its tensors by\n"
-			"what they are for, and how much of it is in memory now. It stands still for the\n"
+			"Of a program with ggml or PyTorch, which count nothing: its memory, and that of its\n"
+			"tensors by what they are for, by device and by module, how much of it is in memory\n"
+			"now, and how many came and went. It stands still for the\n"
 			"moment in which its tensors are found, at most a twentieth of the time.\n"
 			"\n"
 			"Example: lazybones top 4711",

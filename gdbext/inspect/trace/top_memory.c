@@ -7,12 +7,15 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/memory/holdings.h"
 #include "inspect/memory/resident.h"
 #include "inspect/tensor/format.h"
+#include "inspect/trace/comings.h"
 
 enum {
 	PART = 20 /* of the time goes into finding tensors */,
-	HEAD = 9,
+	HEAD = 12,
+	MODULES = 16,
 	FIELD = 11,
 	NAMES = 64,
 	BUFFERS = 12,
@@ -24,6 +27,10 @@ struct lbx_top_memory {
 	uint64_t pid;
 	char provider[NAMES];
 	struct lbx_resident resident;
+	struct lbx_snapshot held;
+	struct lbx_holding_groups modules, devices; /* of it */
+	struct lbx_comings comings;
+	uint64_t found_before_ns;
 	int n_buffers; /* at most BUFFERS are told */
 	char buffers[BUFFERS][TEXT]; /* that its tensors lie in, as their runtime has them */
 	uint64_t found_ns, took_ns; /* when the tensors were, and how long that took */
@@ -54,11 +61,20 @@ struct lbx_top_memory *lbx_top_memory_create(struct lbx_target *running)
 	return top;
 }
 
+static void forget_held(struct lbx_top_memory *top)
+{
+	lbx_holding_groups_deinit(&top->modules);
+	lbx_holding_groups_deinit(&top->devices);
+	lbx_snapshot_deinit(&top->held);
+}
+
 void lbx_top_memory_destroy(struct lbx_top_memory *top)
 {
 	if (!top)
 		return;
 	lbx_resident_deinit(&top->resident);
+	forget_held(top);
+	lbx_comings_deinit(&top->comings);
 	free(top);
 }
 
@@ -87,6 +103,14 @@ static void take_buffer(void *context, const char *name, const char *text)
 	top->n_buffers++;
 }
 
+static bool take_held(struct lbx_top_memory *top, struct lbx_context *still)
+{
+	forget_held(top);
+	return lbx_snapshot_take(still, &top->held) &&
+	       lbx_holding_groups_make(&top->held, NULL, LBX_BY_MODULE, &top->modules) &&
+	       lbx_holding_groups_make(&top->held, NULL, LBX_BY_DEVICE, &top->devices);
+}
+
 bool lbx_top_memory_find(struct lbx_top_memory *top, struct lbx_context *still)
 {
 	struct lbx_resident found;
@@ -96,10 +120,13 @@ bool lbx_top_memory_find(struct lbx_top_memory *top, struct lbx_context *still)
 		return false;
 	lbx_resident_deinit(&top->resident);
 	top->resident = found;
+	if (!take_held(top, still) || !lbx_comings_look(still, &top->comings))
+		return false;
 	take_names(top, still);
 	top->n_buffers = 0;
 	for (int i = 0; i < still->n_sets; i++)
 		lbx_tensors_facts(still->sets[i], NULL, take_buffer, top);
+	top->found_before_ns = top->found_ns;
 	top->found_ns = now();
 	top->took_ns = top->found_ns - begin;
 	return true;
@@ -152,6 +179,12 @@ static void tell_process(struct lbx_out *out, const struct lbx_top_memory *top)
 	lbx_end(out);
 }
 
+/* At which its tensors were found. */
+static double between_looks(const struct lbx_top_memory *top)
+{
+	return (double)(top->found_ns - top->found_before_ns) / 1e9;
+}
+
 static void tell_tensors(struct lbx_out *out, const struct lbx_top_memory *top)
 {
 	const struct lbx_resident *r = &top->resident;
@@ -170,6 +203,12 @@ static void tell_tensors(struct lbx_out *out, const struct lbx_top_memory *top)
 		between = ", ";
 	}
 	lbx_end(out);
+	LBX_KEY(out, "born", lbx_json_int_if(top->comings.is_compared, top->comings.born));
+	LBX_KEY(out, "gone", lbx_json_int_if(top->comings.is_compared, top->comings.gone));
+	LBX_KEY(out, "between_seconds", top->comings.is_compared ? json_real(between_looks(top)) : json_null());
+	if (top->comings.is_compared)
+		lbx_printf(out, "; %lld born, %lld gone within %.1f s", (long long)top->comings.born,
+			   (long long)top->comings.gone, between_looks(top));
 	LBX_KEY(out, "seconds_ago", json_real(age > 0 ? age : 0));
 	if (age >= 1)
 		lbx_printf(out, "; %.0f s ago", age);
@@ -198,6 +237,53 @@ static void tell_buffers(struct lbx_out *out, const struct lbx_top_memory *top)
 	}
 }
 
+static void tell_devices(struct lbx_out *out, const struct lbx_top_memory *top)
+{
+	const char *sign = "";
+
+	lbx_field(out, "devices", FIELD);
+	lbx_begin_list(out, "devices");
+	for (size_t i = 0; i < top->devices.n; i++) {
+		const struct lbx_holding_group *g = &top->devices.list[i];
+		if (!g->key[0] || !g->buffers)
+			continue;
+		lbx_printf(out, "%s", sign);
+		lbx_begin(out, NULL);
+		lbx_tell(out, "%pF %pF", LBX_TEXT("device", g->key), LBX_SIZE("bytes", g->bytes));
+		LBX_KEY(out, "buffers", json_integer(g->buffers));
+		lbx_end(out);
+		sign = ", ";
+	}
+	lbx_end(out);
+	lbx_printf(out, "\n");
+}
+
+/* Where there are any; the largest. */
+static void tell_modules(struct lbx_out *out, const struct lbx_top_memory *top, int lines)
+{
+	int n = 0;
+
+	lbx_begin_list(out, "modules");
+	for (size_t i = 0; i < top->modules.n; i++) {
+		const struct lbx_holding_group *g = &top->modules.list[i];
+		char bytes[32];
+		if (!g->key[0] || !g->buffers)
+			continue;
+		LBX_KEY(out, NULL,
+			json_pack("{s:o,s:I,s:I}", "module", lbx_json_string(g->key), "bytes", (json_int_t)g->bytes,
+				  "buffers", (json_int_t)g->buffers));
+		if (n++ >= lines)
+			continue;
+		if (n == 1)
+			lbx_styled(out, LBX_TITLE, "\n%10s %10s  %s\n", "memory", "buffers", "of module");
+		lbx_format_bytes(g->bytes, bytes, sizeof bytes);
+		lbx_printf(out, "%10s %10lld  %s\n", bytes, (long long)g->buffers, g->key);
+	}
+	lbx_end(out);
+	if (lines > 0 && n > lines)
+		lbx_printf(out, "  … %d more\n", n - lines);
+}
+
 void lbx_top_memory_show(struct lbx_top_memory *top, struct lbx_out *out, int lines)
 {
 	bool whole = out->whole_lines;
@@ -212,8 +298,11 @@ void lbx_top_memory_show(struct lbx_top_memory *top, struct lbx_out *out, int li
 	lbx_printf(out, "\n");
 	tell_process(out, top);
 	tell_tensors(out, top);
+	tell_devices(out, top);
 	lbx_printf(out, "\n");
 	lbx_resident_tell(out, &top->resident, lines > HEAD ? lines - HEAD : 0);
+	lines -= HEAD + (top->resident.n ? top->resident.n : 1);
+	tell_modules(out, top, lines < 0 ? 0 : lines > MODULES ? MODULES : lines);
 	lbx_printf(out, "\n");
 	tell_buffers(out, top);
 	lbx_end(out);

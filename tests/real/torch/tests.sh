@@ -99,6 +99,24 @@ torch_memory()
 	torch_released
 }
 
+# torch_top PYTHON VERSION: tensors come and go while it is watched
+torch_top()
+{
+	local what="torch $2, top" try seen
+	torch_process "$1" turnover.py || { skip "$what: it does not run here"; torch_released; return; }
+	for try in 1 2 3 4 5; do
+		seen=$("$O/bin/lazybones" top --once --json --interval 500 $pid | python3 -c '
+import json, sys
+top = json.load(sys.stdin)
+print(top["tensors"]["born"] > 0 and top["tensors"]["gone"] > 0, top["devices"][0]["device"])
+print(*sorted([m["bytes"], m["module"]] for m in top["modules"]))')
+		[[ $seen == True* ]] && break
+	done
+	same "$what: by module and device, what was born and is gone" \
+		"True cpu"$'\n'"[$(((30 * 40 + 40) * 4)), 'model.0'] [$(((40 * 50 + 50) * 4)), 'model.1']" "$seen"
+	torch_released
+}
+
 # A tensor of ggml's in blocks, to compare: *given is a file with its elements, $ggml a core that has it; or neither.
 torch_given()
 {
@@ -178,4 +196,5 @@ while read -r python version; do
 	torch_names "$python" "$version"
 	torch_memory "$python" "$version"
 	scenes "$python" "$version"
+	torch_top "$python" "$version"
 done <<<"$found"
