@@ -9,7 +9,7 @@
 #include "torch/history.h"
 #include "torch/torch.h"
 
-enum { MAX_OBJECTS = 1 << 24, SAMPLE = 500, WORD = 8, COUNT_MAX = 1 << 30 };
+enum { MAX_OBJECTS = 1 << 24, PLACES_MAX = 1 << 20, SAMPLE = 500, WORD = 8, COUNT_MAX = 1 << 30 };
 
 static bool add(uint64_t **list, size_t *room, size_t *n, uint64_t address)
 {
@@ -27,6 +27,10 @@ static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 
 	for (size_t at = (size_t)(-address & (WORD - 1)); at + WORD <= n; at += WORD) {
 		memcpy(&word, bytes + at, sizeof word);
+		if (word == LBX_TORCH_NET_WORD && s->nets.n_places < PLACES_MAX &&
+		    !add(&s->nets.places, &s->nets.places_room, &s->nets.n_places,
+			 address + at - LBX_TORCH_NET_WORD_AT))
+			return false;
 		if (!lbx_torch_may_be_class(&s->classes, word))
 			continue;
 		const struct lbx_torch_class *class = lbx_torch_class_at(&s->classes, word);
@@ -70,7 +74,7 @@ static bool fits_storage(const struct lbx_torch_record *r, const struct lbx_torc
 		if (r->strides[i] < 0 || !lb_mul(r->strides[i], r->sizes[i] ? r->sizes[i] - 1 : 0, &step) ||
 		    step > INT64_MAX - last || (last += step) < 0)
 			return false;
-	return r->size == 0 || (lb_mul(last + 1, dtype.encoding.bytes, &bytes) && (uint64_t)bytes <= s->bytes);
+	return r->size == 0 || (lbx_encoding_bytes(&dtype.encoding, last + 1, &bytes) && (uint64_t)bytes <= s->bytes);
 }
 
 /* What a layout makes of an object: nothing, a tensor, or one that tells: by a storage that holds its elements. */

@@ -139,6 +139,8 @@ void lbx_torch_held_tell(struct lbx_torch_set *s, const struct lbx_torch_record 
 		tell_path(names, node, gradient && names->walk.nodes[node].object != r->pyobj ? "gradients of " : "",
 			  ret);
 		ret->of = parameter ? parameter : ret->of;
+	} else if (lbx_torch_net_held(s, r->address, ret)) {
+		return;
 	} else if (parameter && parameter <= s->n &&
 		   lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, s->objects[parameter - 1],
 					 &of)) {

@@ -151,6 +151,8 @@ void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, c
 	if ((path_of_gradient(names, r->address, path) || path_to(names, r->pyobj, path)) &&
 	    strlen(path) <= LB_NAME_MAX)
 		strcpy(ret, path);
+	else
+		lbx_torch_net_name(s, r->address, ret);
 }
 
 /* Whether a step of the path is a value of a dict whose key is a tensor: an optimiser has its state so. */
@@ -172,7 +174,7 @@ enum lbx_usage lbx_torch_usage(struct lbx_torch_set *s, const struct lbx_torch_r
 	if (lbx_torch_gradient_at(names, r->address))
 		return LBX_USAGE_COMPUTE;
 	if (node == UINT32_MAX)
-		return LBX_USAGE_UNKNOWN;
+		return lbx_torch_net_usage(s, r->address);
 	if (names->walk.nodes[node].step == LBX_PY_MEMBER)
 		return LBX_USAGE_WEIGHTS;
 	return is_kept_by_tensor(names, node) ? LBX_USAGE_STATE : LBX_USAGE_UNKNOWN;

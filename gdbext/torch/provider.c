@@ -152,6 +152,7 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 
 	if (!t) {
 		lbx_torch_tell_set(s, fn, context);
+		lbx_torch_nets_tell(s, fn, context);
 		lbx_torch_tell_names(s, fn, context);
 	} else if (read_at(s, t->address, &r)) {
 		lbx_torch_tell_paths(s, &r, fn, context);
@@ -193,6 +194,7 @@ static void close_torch(struct lbx_tensors *tensors)
 
 	lbx_torch_names_free(&s->names);
 	free(s->keepers);
+	lbx_torch_nets_free(&s->nets);
 	lbx_torch_quantizers_free(&s->quantizers);
 	lbx_torch_graph_free(&s->graph);
 	free(s->modules);
@@ -239,7 +241,7 @@ bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(voi
 	for (unsigned i = 0; i < LBX_TORCH_DTYPES; i++)
 		lbx_torch_dtype(i, &s->dtypes[i]);
 	s->is_torn = lbx_target_copy(target, let_go) != LBX_COPIED_STILL && lbx_target_runs(target);
-	if (!lbx_torch_set_search(s, progress, context) || !lbx_torch_set_take(s) ||
+	if (!lbx_torch_set_search(s, progress, context) || !lbx_torch_set_take(s) || !lbx_torch_nets_find(s) ||
 	    !lbx_torch_names_find(s, progress, context)) {
 		close_torch(&s->tensors);
 		return false;

@@ -11,6 +11,7 @@
 #include "torch/graph.h"
 #include "torch/keys.h"
 #include "torch/names.h"
+#include "torch/nets.h"
 #include "torch/quantizers.h"
 #include "torch/record.h"
 
@@ -33,6 +34,7 @@ struct lbx_torch_set {
 	struct lbx_torch_graph graph;
 	struct lbx_torch_quantizers quantizers;
 	struct lbx_torch_names names;
+	struct lbx_torch_nets nets;
 	struct lbx_keeper *keepers; /* those that keep most first; NULL: they have not been looked for */
 	size_t n_keepers;
 	char devices[64][16]; /* names of those that were asked for */

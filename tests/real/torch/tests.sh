@@ -12,12 +12,12 @@ pythons()
 	done
 }
 
-# torch_process PYTHON PROGRAM: one that rests; its commands are in $process, what it knows in $truth; until torch_released.
+# torch_process PYTHON PROGRAM, or PROGRAM: one that rests; its commands are in $process, what it knows in $truth; until torch_released.
 torch_process()
 {
 	local line
 	truth=$scratch/truth
-	coproc "$1" -W ignore tests/real/torch/$2 "$truth" $given 2>/dev/null
+	coproc "$1" ${2:+-W ignore "tests/real/torch/$2"} "$truth" $given 2>/dev/null
 	pid=$COPROC_PID
 	process="$O/bin/lazybones pid $pid"
 	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
@@ -187,7 +187,28 @@ torch_cpp()
 }
 
 . tests/real/torch/scenes.sh
+
+# torch_modules WHAT STANDARD INCLUDE [LIBRARIES]: of a program in C++, the names of its modules' parameters and buffers
+torch_modules()
+{
+	local what="torch in C++ ($1), modules" program=$scratch/torch_modules where=${4:+-isystem $3 -L$4 -Wl,-rpath,$4}
+	[ -d "$3/torch/csrc/api" ] || { skip "$what: its headers are not there (tests/deps torch, tests/deps real)"; return; }
+	g++ -std=$2 -isystem "$3/torch/csrc/api/include" tests/real/torch/modules.cc $where -o "$program" -ltorch \
+		-ltorch_cpu -lc10 2>"$scratch/torch_modules.log" || { skip "$what: it cannot be built here"; return; }
+	torch_process "$program" || { skip "$what: it does not run here"; torch_released; return; }
+	same "$what: all have their names" '' "$(comm -23 <(sed 's/^name\t//' "$truth" | sort) <($process list --limit 0 --json |
+		python3 -c '
+import json, sys
+for t in json.load(sys.stdin)["tensors"]:
+    print(int(t["data"] or "0", 0), t["name"], sep="\t")' | sort))"
+	same "$what: by module" "$(sed -n 's/.*\t//; /^net\.layers\.2\.up\./p' "$truth" | grep -c .) buffers" \
+		"$($process memory --by module --limit 0 | sed -n 's/.*  net\.layers\.2\.up: //p')"
+	torch_released
+}
+
 torch_cpp
+torch_modules 1.13 c++17 /usr/include
+torch_modules 2.13 c++20 "$real"/torch-2.13/lib/python3.11/site-packages/torch/{include,lib}
 found=$(pythons)
 [ -n "$found" ] || skip 'torch: no python here has PyTorch (tests/deps torch, tests/deps real)'
 while read -r python version; do
