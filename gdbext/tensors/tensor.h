@@ -34,6 +34,7 @@ struct lbx_tensor {
 	const char *op;   /* name; "?" for one that this reader's table does not name */
 	enum lb_op_class op_class;
 	int rank; /* at most LBX_RANK_MAX */
+	bool is_shapeless; /* its shape is not known: rank, size and dtype say nothing */
 	uint32_t flags, watch;
 	/* strides and offset are valid; here always, but there are runtimes that leave placeholders
 	 * until the tensor is evaluated */

@@ -64,8 +64,8 @@ static void set_state(struct lbx_torch_set *s, const struct lbx_torch_record *r,
 		set_opaque(ret, "its storage has no memory");
 	} else if (!lbx_torch_is_plain(r->keys, s->view_key)) {
 		set_opaque(ret, "its elements stand for others: it is a lazy conjugate or negative, all 0, or wrapped");
-	} else if (!dtype->is_known) {
-		set_opaque(ret, "elements of its dtype are not decoded");
+	} else if (dtype->why) {
+		set_opaque(ret, dtype->why);
 	} else if (dtype->is_quantized) {
 		ret->encoding =
 		    lbx_torch_quantizer(&s->quantizers, lbx_torch_set_target(s), &s->classes, &s->layout, dtype, r);

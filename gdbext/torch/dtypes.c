@@ -53,7 +53,14 @@ static void decode_complex(const struct lbx_encoding *e, const void *blocks, int
 		}
 }
 
-enum kind { PLAIN, FLOAT8, COMPLEX, QINT, OPAQUE };
+enum kind { PLAIN, FLOAT8, COMPLEX, QINT, PACKED, BITS, SHELL, PAIR };
+
+static const char *const reasons[] = {
+	[PACKED] = "several of its elements share a byte, with zero points that are no integers",
+	[BITS] = "its elements are bits, and no numbers",
+	[SHELL] = "PyTorch gives its dtype no meaning: how the bits lie, its user knows",
+	[PAIR] = "each of its elements is two numbers of 4 bits",
+};
 
 struct row {
 	const char *name;
@@ -78,7 +85,7 @@ void lbx_torch_dtype(unsigned number, struct lbx_torch_dtype *ret)
 {
 	const struct row *row = &rows[number];
 
-	*ret = (struct lbx_torch_dtype){ .is_known = row->kind != OPAQUE,
+	*ret = (struct lbx_torch_dtype){ .why = row->kind < PACKED ? NULL : reasons[row->kind],
 					 .is_plain = row->kind == PLAIN,
 					 .is_quantized = row->kind == QINT };
 	ret->encoding = (struct lbx_encoding){ .name = row->name, .dtype = LB_F32, .elements = 1, .bytes = 1 };
@@ -92,6 +99,8 @@ void lbx_torch_dtype(unsigned number, struct lbx_torch_dtype *ret)
 		ret->encoding.bytes = 2 * row->argument;
 	} else if (row->kind == QINT)
 		ret->encoding.bytes = (int)lbx_dtype_bytes(ret->encoding.stored = (enum lb_dtype)row->argument);
+	else if (row->kind == PACKED)
+		ret->encoding.elements = row->argument;
 	else
 		ret->encoding.bytes = row->argument;
 }

@@ -7,7 +7,7 @@
 struct lbx_torch_dtype {
 	struct lbx_encoding encoding; /* its name, and the bytes of an element */
 	bool is_plain;     /* it is one of the runtime's */
-	bool is_known;     /* its elements can be shown */
+	const char *why;   /* its elements cannot be shown; NULL: they can */
 	bool is_quantized; /* integers, which the tensor's quantizer scales */
 };
 

@@ -135,7 +135,7 @@ bool lbx_torch_graph_find(struct lbx_torch_graph *graph, struct lbx_target *targ
 		qsort(graph->nodes, graph->n, sizeof *graph->nodes, by_address);
 	for (size_t i = 0; i < n_nodes; i++) {
 		struct lbx_torch_node *node = lbx_torch_node_at(graph, computed[i].node);
-		if (node)
+		if (node && computed[i].tensor)
 			node->tensor = node->tensor ? LBX_TORCH_SEVERAL : computed[i].tensor;
 	}
 	return true;

@@ -27,13 +27,30 @@ struct finder {
 	int tries;
 };
 
+/* A view has the version of what it is a view of. Where that was changed in place, what the view says of its function may be of
+ * before: it is renewed when the program asks for it. */
+static bool may_be_old(struct lbx_torch_set *s, const struct lbx_torch_record *r)
+{
+	struct lbx_target *target = lbx_torch_set_target(s);
+	uint64_t vtable, type;
+	uint32_t version;
+
+	return r->version_counter && r->autograd &&
+	       lbx_target_try_read(target, r->version_counter + s->layout.behind, &version, sizeof version) &&
+	       version && lbx_target_try_read(target, r->autograd, &vtable, sizeof vtable) &&
+	       lbx_torch_type_of(target, vtable, &type) &&
+	       lbx_torch_type_is(target, type, "N5torch8autograd22DifferentiableViewMetaE");
+}
+
 static bool add_computed(struct finder *f, const struct lbx_torch_record *r, uint64_t node)
 {
 	if (!lb_reserve(f->computed, f->room, f->n + 1))
 		return false;
 	struct lbx_torch_computed *c = &f->computed[f->n++];
 	*c = (struct lbx_torch_computed){ .tensor = r->address, .node = node, .rank = -1 };
-	if (r->rank > LBX_TORCH_FEW_AXES)
+	if (may_be_old(f->s, r))
+		c->tensor = 0;
+	if (!c->tensor || r->rank > LBX_TORCH_FEW_AXES)
 		return true;
 	c->rank = r->rank;
 	memcpy(c->sizes, r->sizes, (size_t)r->rank * sizeof *c->sizes);
@@ -112,7 +129,7 @@ void lbx_torch_history_decode(struct lbx_torch_set *s, const struct lbx_torch_re
 {
 	const struct lbx_torch_node *node = s->graph.n ? lbx_torch_history_node(s, r) : NULL;
 
-	if (!node)
+	if (!node || may_be_old(s, r))
 		return;
 	ret->op = node->op;
 	ret->op_class = LB_CLASS_KERNEL;
@@ -137,13 +154,16 @@ bool lbx_torch_history_at(struct lbx_torch_set *s, uint64_t address, struct lbx_
 				    .op_class = LB_CLASS_KERNEL,
 				    .n_inputs = node->n_edges };
 	if (!lbx_torch_node_result(&s->graph.kinds, lbx_torch_set_target(s), address, &r) ||
-	    !lbx_torch_dtype_name(r.dtype))
+	    !lbx_torch_dtype_name(r.dtype)) {
+		ret->is_shapeless = true;
 		return true;
+	}
 	int64_t strides[LBX_TORCH_AXES] = { 0 };
 	ret->size = 1;
 	for (int i = 0; i < r.rank; i++)
 		if (!lb_mul(ret->size, r.sizes[i], &ret->size)) {
 			ret->size = 0;
+			ret->is_shapeless = true;
 			return true;
 		}
 	ret->dtype = s->dtypes[r.dtype].encoding.dtype;
@@ -176,7 +196,7 @@ uint64_t lbx_torch_history_input(struct lbx_torch_set *s, const struct lbx_tenso
 	struct lbx_torch_record r;
 
 	if (!node && lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, t->address, &r))
-		node = lbx_torch_history_node(s, &r);
+		node = may_be_old(s, &r) ? NULL : lbx_torch_history_node(s, &r);
 	if (!node || i >= node->n_edges)
 		return 0;
 	from = lbx_torch_node_at(&s->graph, s->graph.edges[node->first_edge + i].node);
@@ -255,6 +275,10 @@ void lbx_torch_history_tell(struct lbx_torch_set *s, const struct lbx_torch_reco
 	describe_gradient(s, a.gradient, text);
 	fn(context, "grad", text);
 	const struct lbx_torch_node *node = lbx_torch_node_at(&s->graph, a.function);
-	if (node)
+	if (node && may_be_old(s, r)) {
+		snprintf(text, sizeof text, "%s, or another: what it is a view of was changed in place", node->op);
+		fn(context, "grad_fn", text);
+	} else if (node) {
 		tell_reach(s, node, fn, context);
+	}
 }

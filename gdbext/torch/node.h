@@ -34,7 +34,7 @@ struct lbx_torch_nodes {
 /* A tensor that lives, and the node that computed it. */
 enum { LBX_TORCH_FEW_AXES = 5 };
 struct lbx_torch_computed {
-	uint64_t tensor, node;
+	uint64_t tensor, node; /* tensor 0: whether it did is not certain */
 	int rank; /* -1: it has more axes */
 	int64_t sizes[LBX_TORCH_FEW_AXES];
 };

@@ -72,7 +72,7 @@ static void put_node(struct walk *w, const struct lbx_tensor *t)
 		LBX_KEY(w->context->out, NULL, lbx_json_tensor(t));
 		return;
 	}
-	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	lbx_describe_shape(t, shape, sizeof shape);
 	lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 	fprintf(w->file, "\tt%" PRIu64 " [label=\"", t->id);
 	put_quoted(w->file, t->name);

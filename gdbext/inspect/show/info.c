@@ -276,7 +276,7 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	char shape[LBX_LIST_MAX], bytes[32];
 
-	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	lbx_describe_shape(t, shape, sizeof shape);
 	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s", t->name);
@@ -293,7 +293,10 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 	}
 	lbx_printf(out, "\n");
 	field(out, "size");
-	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
+	if (t->is_shapeless)
+		lbx_printf(out, "not known\n");
+	else
+		lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
 }
 
 static void tell_fact(void *context, const char *name, const char *text)

@@ -40,7 +40,7 @@ static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 		lbx_styled(out, LBX_NAME, "%s ", t->name);
 	lbx_printf(out, "#%" PRIu64 " ", t->id);
 	lbx_styled(out, LBX_TITLE, "%s%s", t->op, t->op[0] ? " " : "");
-	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	lbx_describe_shape(t, shape, sizeof shape);
 	lbx_printf(out, "%s %s %s", lbx_tensor_dtype_name(t), shape, lbx_state_name(lbx_told_state(t)));
 	if (t->site) {
 		lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);

@@ -55,6 +55,14 @@ static json_t *encoding(const struct lbx_encoding *e)
 	return o;
 }
 
+void lbx_describe_shape(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	if (t->is_shapeless)
+		snprintf(ret, size, "(?)");
+	else
+		lbx_format_list(lbx_shape(t), t->rank, ret, size);
+}
+
 json_t *lbx_json_tensor(const struct lbx_tensor *t)
 {
 	bool known = t->layout_known;
@@ -67,7 +75,7 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "dtype", json_string(lbx_tensor_dtype_name(t)));
 	if (t->encoding)
 		json_object_set_new(o, "encoding", encoding(t->encoding));
-	json_object_set_new(o, "shape", lbx_json_list(lbx_shape(t), t->rank));
+	json_object_set_new(o, "shape", t->is_shapeless ? json_null() : lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "strides", known ? lbx_json_list(lbx_strides(t), t->rank) : json_null());
 	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
 	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS) : json_null());
@@ -77,8 +85,8 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	if (t->op_class == LB_CLASS_FUSED)
 		json_object_set_new(o, "computes", lbx_json_string(lbx_expression(t, expression)));
 	json_object_set_new(o, "inputs", inputs(t));
-	json_object_set_new(o, "size", json_integer(t->size));
-	json_object_set_new(o, "nbytes", json_integer(lbx_tensor_nbytes(t)));
+	json_object_set_new(o, "size", lbx_json_int_if(!t->is_shapeless, t->size));
+	json_object_set_new(o, "nbytes", lbx_json_int_if(!t->is_shapeless, lbx_tensor_nbytes(t)));
 	json_object_set_new(o, "data", lbx_json_address(lbx_tensor_data(t)));
 	json_object_set_new(o, "record", lbx_json_address(t->address));
 	json_object_set_new(o, "provider", t->of ? json_string(t->of->provider) : json_null());
@@ -94,7 +102,7 @@ void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
 	char shape[LBX_LIST_MAX], number[LBX_ID_TEXT_MAX];
 
 	lbx_tensor_id_text(t, number);
-	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	lbx_describe_shape(t, shape, sizeof shape);
 	if (t->name[0])
 		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_tensor_dtype_name(t), shape,
 			 lbx_state_name(lbx_told_state(t)));

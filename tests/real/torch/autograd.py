@@ -39,9 +39,18 @@ for _, data, size, rank, requires, grad in (words for words in truth if words[0]
     else:
         print(f"{size} elements at {int(data):#x}: {found}, not {wanted}")
 
+_, data, size = next(words for words in truth if words[0] == "older")
+older = next(t for t in tensors if data_of(t) == int(data) and math.prod(t["shape"]) == int(size))
+facts = {fact["name"]: fact["text"] for fact in ask("info", f"#{older['id']}")["facts"]}
+if older["op"] or "was changed in place" not in facts.get("grad_fn", ""):
+    print(f"what computed #{older['id']} is not certain, but: {older['op']}, {facts.get('grad_fn')}")
+
 root = next(int(words[1]) for words in truth if words[0] == "graph")
 start = next(tensor["id"] for tensor in tensors if data_of(tensor) == root and tensor["op"])
 graph = ask("graph", f"#{start}")["tensors"]
+for tensor in graph:
+    if tensor["op"].startswith("SplitBackward") and (tensor["shape"], tensor["size"]) != (None, None):
+        print(f"{tensor['op']} has several results, but: {tensor['shape']}")
 wanted = collections.Counter(
     int(leaf) if int(leaf) else name for _, name, leaf in (words for words in truth if words[0] == "node")
 )

@@ -39,6 +39,12 @@ opaque = [
     torch.tensor([1 + 2j, 3 - 4j]).conj(),
     torch.tensor([1 + 2j, 3 - 4j]).conj().imag,
 ]
+for name in ("uint4", "int7", "bits8", "float4_e2m1fn_x2"):
+    if hasattr(torch, name):
+        opaque.append(torch.empty(5, dtype=getattr(torch, name)))
+opaque.append(
+    torch.quantize_per_channel(torch.arange(12.0).reshape(3, 4), torch.ones(3), torch.zeros(3), 0, torch.quint4x2)
+)
 if len(sys.argv) > 2:
     import numpy
 
@@ -47,6 +53,9 @@ if len(sys.argv) > 2:
 hidden_layer = net[0](torch.ones(5, 8))
 kept += [hidden_layer, net[2](net[1](hidden_layer))]
 halves = torch.split(kept[-1], 2, dim=1)
+changed = net[0](torch.ones(5, 8))
+older = changed[:2]  # and who asked it for its grad_fn would renew that
+changed.mul_(2)
 graph = (halves[0] * halves[1]).pow(2).mean()
 with torch.inference_mode():
     kept.append(torch.arange(4.0))
@@ -88,6 +97,7 @@ with open(sys.argv[1], "w") as truth:
     for tensor in list(net.parameters()) + kept + [graph]:
         grad = tensor.grad.data_ptr() if tensor.is_leaf and tensor.grad is not None else 0
         print("autograd", tensor.data_ptr(), tensor.numel(), tensor.dim(), tensor.requires_grad, grad, file=truth)
+    print("older", older.data_ptr(), older.numel(), file=truth)
     print("graph", graph.data_ptr(), file=truth)
     for function in walk(graph.grad_fn, []):
         leaf = function.variable.data_ptr() if hasattr(function, "variable") else 0
