@@ -220,6 +220,20 @@ bool lbx_loader_at(struct lbx_loader *loader, uint64_t start, struct lbx_loaded 
 	return true;
 }
 
+/* Those that are known otherwise, as by what a core lists of the program's mappings: behind the n that were found. */
+static int add_mapped(struct lbx_loader *loader, struct lbx_loaded *ret, int n, int max)
+{
+	struct lbx_module module;
+
+	for (size_t i = 0; n < max && lbx_target_module(loader->target, i, &module); i++) {
+		bool is_new = lbx_loader_at(loader, module.start, &ret[n]);
+		for (int k = 0; k < n && is_new; k++)
+			is_new = ret[k].headers != ret[n].headers;
+		n += is_new;
+	}
+	return n;
+}
+
 int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max)
 {
 	struct lbx_loader loader;
@@ -236,6 +250,8 @@ int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int ma
 		while (found < max && lbx_loader_next(&loader, &ret[found]))
 			found += ret[found].headers != loader.program.headers; /* which is in it, too */
 	}
+	if (loader.unread || (clean && !lb_ok()))
+		found = add_mapped(&loader, ret, found, max);
 	if (clean)
 		lb_clear_error();
 	return found;

@@ -1,5 +1,5 @@
-/* The modules that a program has loaded, as its own loader lists them: for any target, of a static program (one module),
- * stripped or not. Nothing but two numbers of the auxiliary vector is needed, and nothing that is read is trusted:
+/* The modules that a program has loaded, as its own loader lists them, and, where that list cannot be read, as its target
+ * does: for any target, of a static program (one module), stripped or not. Nothing but two numbers of the auxiliary vector is needed, and nothing that is read is trusted:
  * counts are capped, the list may be a ring, and a module whose headers cannot be read is passed over. */
 #ifndef LBX_LOADER_H
 #define LBX_LOADER_H

@@ -121,7 +121,15 @@ static void names_the_functions_that_modules_give(void **state)
 
 /* ---- made by hand ---- */
 
-enum { AT = 0x10000, SIZE = 0x4000, DYNAMIC = 0x11000, DEBUG = 0x11800, LINK = 0x11900, TABLES = 0x12000 };
+enum {
+	AT = 0x10000,
+	SIZE = 0x4000,
+	DYNAMIC = 0x11000,
+	DEBUG = 0x11800,
+	LINK = 0x11900,
+	TABLES = 0x12000,
+	LIBRARY = 0x13000
+};
 
 static struct {
 	struct lbx_target target;
@@ -235,6 +243,42 @@ static void survives_damage(void **state)
 			}
 	n_headers = UINT64_MAX;
 	assert_in_range(lbx_loaded_modules(&made.target, modules, MAX), 0, 2);
+}
+
+/* Of the program, and of a library behind it. */
+static bool module_made(struct lbx_target *target, size_t i, struct lbx_module *ret)
+{
+	(void)target;
+	*ret = (struct lbx_module){ .start = i == 0 ? AT : LIBRARY };
+	return i < 2;
+}
+
+/* A core that was cut lacks the loader's data, or a part of its list, and still tells where files were mapped. */
+static void what_was_mapped_is_found_without_the_list(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_made, .headers = headers_made, .module = module_made };
+	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+				    .e_phoff = sizeof header,
+				    .e_phnum = 1,
+				    .e_phentsize = sizeof(Elf64_Phdr) };
+	const Elf64_Phdr load = { .p_type = PT_LOAD, .p_memsz = 0x100, .p_filesz = 0x100, .p_flags = PF_R };
+	static const uint64_t pointers[] = { DYNAMIC + 8, DEBUG + 8, LINK + 24 };
+
+	for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++) {
+		uint64_t nowhere = AT + SIZE;
+		set_up(state);
+		put(LIBRARY, &header, sizeof header);
+		put(LIBRARY + sizeof header, &load, sizeof load);
+		put(pointers[i], &nowhere, sizeof nowhere);
+		assert_int_equal(lbx_loaded_modules(&made.target, modules, MAX), 1);
+		made.target.ops = &ops;
+		assert_int_equal(lbx_loaded_modules(&made.target, modules, MAX), 2);
+		assert_int_equal(modules[0].bias, AT);
+		assert_int_equal(modules[1].bias, LIBRARY);
+		assert_int_equal(modules[1].segments[0].size, 0x100);
+		assert_int_equal(lbx_loaded_modules(&made.target, modules, 1), 1);
+		assert_true(lb_ok());
+	}
 }
 
 /* ---- whether there are more of them ---- */
@@ -386,6 +430,7 @@ int main(void)
 		cmocka_unit_test(names_the_functions_that_modules_give),
 		cmocka_unit_test_setup(ends_in_a_ring, set_up),
 		cmocka_unit_test_setup(survives_damage, set_up),
+		cmocka_unit_test(what_was_mapped_is_found_without_the_list),
 		cmocka_unit_test_setup(another_module_shows, set_up_list),
 		cmocka_unit_test_setup(a_list_that_is_not_there_yet, set_up_list),
 		cmocka_unit_test_setup(what_cannot_be_read_is_not_watched, set_up_list),

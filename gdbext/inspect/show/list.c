@@ -349,6 +349,9 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 	if (list->n == 0 && list->glob && lbx_glob_is_open(list->glob))
 		lbx_styled(out, LBX_WARNING, "no name holds the bracket ([) of '%s', which is not closed\n",
 			   list->glob);
+	if (list->n == 0 && list->glob && list->glob[0] == '#')
+		lbx_styled(out, LBX_WARNING, "no name is '%s'; `info %s` tells of the tensor with that number\n",
+			   list->glob, list->glob);
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)list->bad));
 	if (list->bad)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or %s damaged\n",
