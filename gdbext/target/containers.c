@@ -5,15 +5,16 @@
 
 #include "target/type.h"
 
-enum { MAX_DEPTH = 8, MAX_DIES = 512 };
+enum { MAX_DEPTH = 8, MAX_DIES = 512, MAX_WRAPPED = 4 };
 
-/* The pointer of that name anywhere within an object: its type, and its value. */
+/* The pointer of that name anywhere within an object, or whatever has it: its type, where it is, and a pointer's value. */
 struct search {
 	struct lbx_target *target;
-	const char *name;
-	int dies;
+	const char *name, *beside; /* a member of that name is not entered; or NULL */
+	bool is_any;
+	int dies, tag;
 	Dwarf_Die type;
-	uint64_t value;
+	uint64_t at, value;
 };
 
 static bool find(struct search *s, Dwarf_Die *type, uint64_t address, int depth);
@@ -29,6 +30,14 @@ static bool look_at(struct search *s, Dwarf_Die *member, uint64_t address, int d
 	    (dwarf_attr(member, DW_AT_data_member_location, &attribute) && dwarf_formudata(&attribute, &offset) != 0))
 		return false;
 	int tag = lbx_type_of(member, &type);
+	s->tag = tag;
+	s->at = address + offset;
+	if (s->is_any && name && strcmp(name, s->name) == 0) {
+		s->type = type;
+		return true;
+	}
+	if (lbx_type_is_struct(tag) && name && s->beside && strcmp(name, s->beside) == 0)
+		return false;
 	if (lbx_type_is_struct(tag))
 		return find(s, &type, address + offset, depth + 1);
 	if (tag != DW_TAG_pointer_type || !name || strcmp(name, s->name) != 0)
@@ -100,4 +109,52 @@ bool lbx_container_find(struct lbx_target *target, Dwarf_Die *type, uint64_t add
 	if (begins(name, "unique_ptr<"))
 		return find_pointer(target, "_M_head_impl", type, address, ret);
 	return begins(name, "shared_ptr<") && find_pointer(target, "_M_ptr", type, address, ret);
+}
+
+/* The value that a std::optional has, or a c10::optional; false: none. */
+static bool find_optional(struct lbx_target *target, Dwarf_Die *type, uint64_t address, Dwarf_Die *ret_type,
+			  uint64_t *ret)
+{
+	static const char *const names[][2] = { { "_M_engaged", "_M_value" }, { "init_", "value_" } };
+	unsigned char is_there = 0;
+
+	for (int i = 0; i < 2; i++) {
+		struct search flag = { .target = target, .name = names[i][0], .beside = names[i][1], .is_any = true },
+			      value = { .target = target, .name = names[i][1], .is_any = true };
+		if (!find(&flag, type, address, 0) || !find(&value, type, address, 0) || !lbx_type_is_struct(value.tag))
+			continue;
+		*ret_type = value.type;
+		*ret = value.at;
+		return lbx_target_try_read(target, flag.at, &is_there, 1) && is_there == 1;
+	}
+	return false;
+}
+
+bool lbx_container_record(struct lbx_target *target, Dwarf_Die *type, uint64_t address, uint64_t *ret)
+{
+	struct lbx_container c;
+	Dwarf_Die at = *type, next;
+
+	for (int i = 0; i < MAX_WRAPPED; i++) {
+		const char *name = dwarf_diename(&at);
+		if (!name)
+			return false;
+		if (strcmp(name, "Tensor") == 0 || strcmp(name, "TensorBase") == 0) {
+			bool found = find_pointer(target, "target_", &at, address, &c);
+			*ret = c.address;
+			return found;
+		}
+		if (begins(name, "optional<")) {
+			if (!find_optional(target, &at, address, &next, &address))
+				return false;
+		} else if (!begins(name, "vector<") && lbx_container_find(target, &at, address, &c) && c.address) {
+			address = c.address;
+			if (!lbx_type_is_struct(lbx_type_of(&c.type, &next)))
+				return false;
+		} else {
+			return false;
+		}
+		at = next;
+	}
+	return false;
 }

@@ -507,6 +507,8 @@ enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, co
 		return LBX_NO_VARIABLE;
 	if (!done || *r.text)
 		return LBX_NO_VALUE;
+	if (o.in_memory && lbx_type_is_struct(o.tag) && lbx_container_record(variables->target, &o.type, o.value, ret))
+		return LBX_FOUND;
 	if (o.in_memory && (lbx_type_is_struct(o.tag) || o.tag == DW_TAG_array_type)) {
 		*ret = o.value;
 		return LBX_FOUND;

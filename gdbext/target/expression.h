@@ -20,7 +20,8 @@ enum lbx_found {
 	LBX_NO_VARIABLE, /* the variable that it begins with is not among these */
 	LBX_NO_VALUE,    /* it is, but has no value here, or the rest is no expression over it */
 };
-/* The value of a pointer or a number; the address of what is larger. */
+/* The value of a pointer or a number; the record that an object stands for (containers.h); the address of what is larger
+ * otherwise. */
 enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression, uint64_t *ret);
 
 #endif

@@ -223,6 +223,8 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 			visit_pointer(s, name, type, value, steps > 0 ? steps - 1 : 0);
 	} else if (tag == DW_TAG_array_type && steps >= 0) {
 		visit_array(s, name, type, address, steps - 1);
+	} else if (lbx_type_is_struct(tag) && lbx_container_record(s->scope.target, type, address, &value)) {
+		emit(s, name, value);
 	} else if (lbx_type_is_struct(tag) && steps > 0) {
 		if (!visit_container(s, name, type, address, steps))
 			visit_members(s, name, ".", type, address, steps - 1);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/graph/listings.h"
+#include "inspect/providers.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "target/printable.h"
@@ -20,6 +21,21 @@ struct search {
 	struct lbx_frame_view *view;
 };
 
+/* "x" of "x.impl_.target_": what is there for a provider to find its records by is no part of a variable's name. */
+static void unwrap(char *expression)
+{
+	size_t length = strlen(expression), most = 0;
+
+	for (const struct lbx_provider *p = lbx_providers; p->name; p++)
+		for (const struct lbx_wrapped *w = p->wrapped; w && w->record; w++) {
+			size_t n = strlen(w->record);
+			if (strncmp(w->record, "($)", 3) == 0 && n - 3 < length && n - 3 > most &&
+			    strcmp(expression + length - (n - 3), w->record + 3) == 0)
+				most = n - 3;
+		}
+	expression[length - most] = '\0';
+}
+
 static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer, const struct lbx_place *place)
 {
 	if (view->n_held == LBX_HELD_MAX) {
@@ -28,7 +44,8 @@ static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *poin
 	}
 	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
 		return false;
-	view->held[view->n_held++] = (struct lbx_held){ *pointer, *place };
+	view->held[view->n_held] = (struct lbx_held){ *pointer, *place };
+	unwrap(view->held[view->n_held++].pointer.expression);
 	return true;
 }
 

@@ -184,9 +184,27 @@ torch_cpp()
 			-ex 'tensor print x' -ex 'tensor print list[0][0]' -ex 'tensor print list[1]' -ex 'tensor print maybe' \
 			-ex 'tensor print shared' -ex 'tensor print list[2]' -ex 'frame 0' -ex 'tensor print argument' \
 			"$program" 2>&1 </dev/null | sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /NULL/p')"
+	same "$what, gdb: locals" "$(printf '%s\n' 'x = #N (float32' 'maybe = #N (float32')" \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -ex 'set debuginfod enabled off' -ex 'break rest' -ex run -ex up \
+			-ex 'tensor locals' "$program" 2>&1 </dev/null | sed -n 's/^ *\([a-z]*\) = #[0-9]* (float32.*/\1 = #N (float32/p')"
+	torch_locals "$program"
 }
 
 . tests/real/torch/scenes.sh
+
+# torch_locals PROGRAM: the same program beside gdb: its variables by debug information
+torch_locals()
+{
+	local what='torch in C++, without gdb'
+	torch_process "$1" || { skip "$what: it does not run here"; torch_released; return; }
+	same "$what: what variables hold" "$(printf '%s = #N (float32 %s, ready)\n' argument '(2, 3)' 'list[0]' '(3, 2)' \
+		'list[1]' '(4,)' maybe '(2,)' x '(2, 3)' 'list[0]' '(3, 2)' 'list[1]' '(4,)' maybe '(2,)' shared '(5,)')" \
+		"$($process threads | sed -n 's/^ *\([a-z0-9[]*]*\) = #[0-9]* (float32/\1 = #N (float32/p')"
+	same "$what: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' "no tensor 'list'")" \
+		"$(for of in x 'list[0][0]' 'list[1]' maybe shared 'list[2]'; do $process print "$of" 2>&1; done |
+			sed -n "s/^#.*: float32 //p; s/^lazybones: \(no tensor '.*'\):.*/\1/p")"
+	torch_released
+}
 
 # torch_modules WHAT STANDARD INCLUDE [LIBRARIES]: of a program in C++, the names of its modules' parameters and buffers
 torch_modules()
