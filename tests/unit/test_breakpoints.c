@@ -140,19 +140,21 @@ static bool goes_on(const char *all, const char *stands)
 	return strstr(script, "set $_lb_go = 1");
 }
 
-#define STANDS(at) "It stopped at breakpoint " at ".\nIt stopped at breakpoint 9.\n"
+#define AT "\tUsing the running image of child process 7.\nProgram stopped at 0x1000.\n"
+#define STANDS(at) AT "It stopped at breakpoint " at ".\nIt stopped at breakpoint 9.\n"
 
 static void others_stop_where_they_are_hit(void **state)
 {
 	(void)state;
 	lbx_breakpoint_add_code(1, "ggml", 0x1000, "x", NULL, NULL, NULL);
-	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", HIT("2")) OURS("1"), "It stopped at breakpoint 9.\n"));
+	assert_true(goes_on(TITLE PLAIN("3", "breakpoint", HIT("2")) OURS("1"), AT "It stopped at breakpoint 9.\n"));
 	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", HIT("3")) OURS("2"), STANDS("3")));
 	/* it is asked again at the same stop */
 	assert_false(goes_on(TITLE PLAIN("3", "breakpoint", HIT("3")) OURS("2"), STANDS("3")));
 	assert_true(goes_on(TITLE PLAIN("3", "dprintf   ", HIT("4")) OURS("3"), STANDS("3")));
 	/* one that gdb has deleted since: nobody may have said where */
-	assert_false(goes_on(TITLE OURS("4"), "It stopped at a breakpoint that has since been deleted.\n" STANDS("9")));
+	assert_false(goes_on(TITLE OURS("4"), AT
+			     "It stopped at a breakpoint that has since been deleted.\nIt stopped at breakpoint 9.\n"));
 	assert_non_null(strstr(script, "frame"));
 	/* there is no answer */
 	shown = program = NULL;
@@ -190,9 +192,15 @@ static void a_stop_is_kept(void **state)
 	lbx_breakpoint_add_code(2, "ggml", 0x1000, "x", NULL, NULL, NULL);
 	shown = TITLE PLAIN("8", "breakpoint", HIT("1") "        eval \"_tensor_hit ggml 2 x\"\n") OURS("1");
 	assert_true(lbx_breakpoints_refresh());
+	program = AT "It stopped at breakpoint 8.\nIt stopped at breakpoint 9.\n";
 	lbx_hits_keep();
-	assert_false(goes_on(TITLE OURS("1"), "It stopped at breakpoint 9.\n"));
-	assert_true(goes_on(TITLE OURS("2"), "It stopped at breakpoint 9.\n"));
+	assert_false(goes_on(TITLE OURS("1"), AT "It stopped at breakpoint 9.\n"));
+	assert_true(goes_on(TITLE OURS("2"), AT "It stopped at breakpoint 9.\n"));
+	/* another process, with the counts of the last one */
+	lbx_hits_keep();
+	assert_true(goes_on(TITLE OURS("2"),
+			    "\tUsing the running image of child process 8.\nProgram stopped at 0x1000.\n"
+			    "It stopped at breakpoint 9.\n"));
 }
 
 int main(void)

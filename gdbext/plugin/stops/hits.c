@@ -4,13 +4,14 @@
  * stop if the program stands at it, and it has no condition, or has been hit more often than at the last stop of ours. It is
  * no longer named where gdb has deleted it since, as it does with what `tbreak` and `finish` set.
  *
- * Several of ours may be hit at one stop, and each asks: as long as all counts are what they were it is the same stop, since
- * another one would have raised that of who asks. */
+ * Several of ours may be hit at one stop, and each asks: as long as all counts are what they were, and the same thread of the same
+ * process stands at the same place, it is the same stop. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include "plugin/stops/hits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ struct list {
 };
 
 static struct list now, before;
-static bool is_kept; /* at the stop that `before` is of: the program is to stand */
+static char place[256]; /* what `info program` begins with at the stop that `before` is of; "": none is meant */
+static bool is_kept; /* there: the program is to stand */
 
 /* ---- what gdb counts ---- */
 
@@ -77,7 +79,7 @@ static const struct counts *counts_of(const struct list *list, int number)
 	return NULL;
 }
 
-static bool is_same_stop(void)
+static bool counts_are_same(void)
 {
 	bool any = false;
 
@@ -92,7 +94,8 @@ static bool is_same_stop(void)
 
 void lbx_hits_settle(void)
 {
-	is_kept = is_kept && is_same_stop();
+	if (!counts_are_same())
+		place[0] = '\0';
 	before = now;
 }
 
@@ -128,26 +131,45 @@ static bool has_other(const char *program, bool *ret_unnamed)
 	return any || *ret_unnamed;
 }
 
-bool lbx_hits_ask(void)
+/* What was asked; "" where gdb has no answer, NULL while that is awaited. */
+static const char *ask_program(void)
 {
 	const char *program;
 
-	return lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") || !lbx_bridge_waits();
+	return lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ? program : lbx_bridge_waits() ? NULL : "";
+}
+
+static void take_place(const char *program, char ret[sizeof place])
+{
+	const char *end = strstr(program, "It stopped");
+
+	snprintf(ret, sizeof place, "%.*s", end ? (int)(end - program) : (int)strlen(program), program);
+}
+
+/* The program stands as it says. */
+static void note(const char *program, bool is_to_stand)
+{
+	is_kept = is_to_stand;
+	before = now;
+	take_place(program, place);
+}
+
+bool lbx_hits_ask(void)
+{
+	return ask_program();
 }
 
 bool lbx_hits_go_on(void)
 {
-	const char *program;
+	const char *program = ask_program();
 	bool is_unnamed = false;
+	char here[sizeof place];
 
-	if (!lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program")) {
-		if (lbx_bridge_waits())
-			return false;
-		program = "";
-	}
-	if (!is_same_stop())
-		is_kept = has_other(program, &is_unnamed);
-	before = now;
+	if (!program)
+		return false;
+	take_place(program, here);
+	if (!place[0] || strcmp(here, place) != 0 || !counts_are_same())
+		note(program, has_other(program, &is_unnamed));
 	lbx_bridge_script("set $_lb_go = %d", !is_kept);
 	if (is_unnamed) /* gdb itself may have said nothing */
 		lbx_bridge_script("frame");
@@ -156,6 +178,8 @@ bool lbx_hits_go_on(void)
 
 void lbx_hits_keep(void)
 {
-	is_kept = true;
-	before = now;
+	const char *program = ask_program();
+
+	if (program)
+		note(program, true);
 }
