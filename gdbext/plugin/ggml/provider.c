@@ -37,13 +37,23 @@ static bool is_given_up; /* in this process */
 
 /* ---- what there is ---- */
 
+/* What is armed is of a process that is not there any more, as where the program has executed another one. */
+static bool is_of_another(struct lbx_context *context)
+{
+	return context->target && (lbx_slots_are_armed() || lbx_forward_has_begun()) && !lbx_found_is_here(context);
+}
+
 /* Where a program has none, its modules may still come. */
 static bool find(struct lbx_context *context, enum lbx_nodes_there *ret)
 {
-	if (context->target && lbx_slots_are_armed() && !lbx_found_is_here(context))
-		lbx_catch_forget_nodes(); /* it is another process */
+	bool is_another = is_of_another(context);
+
+	if (is_another)
+		lbx_found_keep(false);
 	if (!lbx_found_find(context, ret))
 		return false;
+	if (is_another) /* after the last question */
+		lbx_catch_forget_nodes();
 	if (*ret == LBX_NODES_REFUSED && !is_given_up) {
 		is_given_up = true;
 		lbx_bridge_script("set $_lb_nodes = 1");
@@ -62,11 +72,7 @@ static bool check(const struct lbx_catch *c)
 /* What it does next, as long as it is not known how it computes. */
 static void await(void)
 {
-	bool is_new = !lbx_breakpoint_exists(LBX_KEY_SCHEDULER);
-
 	lbx_breakpoint_need(LBX_KEY_SCHEDULER, LBX_GGML, "ggml_backend_sched_new", "made");
-	if (is_new && lbx_slots_are_armed())
-		lbx_breakpoint_set_condition(LBX_KEY_SCHEDULER, "$_lb_nodes == 0");
 	if (!lbx_slots_are_armed()) {
 		lbx_breakpoint_need(LBX_KEY_BUILD, LBX_GGML, "ggml_build_forward_expand", "builds");
 	} else if (!lbx_forward_has_begun() && !lbx_breakpoint_exists(LBX_KEY_COMPUTE)) {
@@ -85,8 +91,6 @@ static void arm_slots(void)
 	if (!is_new)
 		return;
 	lbx_found_keep(true);
-	if (lbx_breakpoint_number(LBX_KEY_SCHEDULER))
-		lbx_breakpoint_set_condition(LBX_KEY_SCHEDULER, "$_lb_nodes == 0");
 	if (lbx_breakpoint_number(LBX_KEY_COMPUTE))
 		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, "$_lb_uses == 0");
 	lbx_breakpoint_enable(LBX_KEY_BUILD, false);
@@ -140,6 +144,17 @@ static bool is_whole(const struct lbx_catch *c)
 static bool remains(int catch)
 {
 	return lbx_breakpoint_exists(LBX_KEY_NODES + catch) || lbx_forward_remains(catch);
+}
+
+static bool mend(struct lbx_context *context)
+{
+	bool is_another = is_of_another(context);
+
+	if (is_another)
+		lbx_catch_forget_nodes();
+	else
+		lbx_own_enable(context->out);
+	return is_another;
 }
 
 static void suspend(const struct lbx_catch *c)
@@ -206,10 +221,19 @@ static void forget(void)
 
 /* ---- what the breakpoints say ---- */
 
-/* It makes a scheduler. */
+/* It makes a scheduler. Where gdb has disabled what is armed, another program has been executed, perhaps with the same libraries
+ * at the same places. */
 static bool hear_made(struct lbx_context *context, const char *words)
 {
+	enum lbx_nodes_there there;
+
 	(void)words;
+	if (lbx_slots_are_armed() && !lbx_breakpoint_is_enabled(LBX_KEY_ENTRY)) {
+		lbx_found_keep(false);
+		if (!lbx_found_find(context, &there))
+			return false;
+		lbx_catch_forget_nodes();
+	}
 	return lbx_catch_arm_nodes(context);
 }
 
@@ -319,7 +343,7 @@ const struct lbx_nodes_ops lbx_ggml_nodes = {
 	.is_armed = is_armed,
 	.is_whole = is_whole,
 	.remains = remains,
-	.mend = lbx_own_enable,
+	.mend = mend,
 	.suspend = suspend,
 	.disarm = disarm,
 	.release = release,

@@ -177,10 +177,13 @@ void lbx_breakpoint_add_fault(void)
 void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char *words, const char *first,
 			     const char *second, const char *condition)
 {
-	lbx_bridge_script("with language c -- _lb_quiet break *0x%" PRIx64 "\nset $_lb_catch = $bpnum\ncommands\n"
-			  "%sselect-frame 0\neval \"_tensor" LBX_HIT " %s %d %s%s%s\"%s%s%s%s\n"
+	/* Where there is no such memory, gdb disables it when the program has executed another; else gdb could not insert it, and
+	 * would stop for good. */
+	lbx_bridge_script("with language c -- _lb_quiet break *(0x%" PRIx64 "+0*{char}0x%" PRIx64 ")\n"
+			  "set $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\neval \"_tensor" LBX_HIT
+			  " %s %d %s%s%s\"%s%s%s%s\n"
 			  "if $_lb_go\ncontinue\nend\nend",
-			  at, silent(), whose, key, words, first ? " 0x%lx" : "", second ? " 0x%lx" : "",
+			  at, at, silent(), whose, key, words, first ? " 0x%lx" : "", second ? " 0x%lx" : "",
 			  first ? ", " : "", first ? first : "", second ? ", " : "", second ? second : "");
 	if (condition)
 		lbx_bridge_script("with language c -- condition $_lb_catch %s", condition);

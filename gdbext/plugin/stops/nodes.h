@@ -54,8 +54,9 @@ struct lbx_nodes_ops {
 	bool (*is_armed)(const struct lbx_catch *c);
 	bool (*is_whole)(const struct lbx_catch *c);
 	bool (*remains)(int catch); /* whether one of them is there that is of this catch alone */
-	/* Enables those that the program needs as long as they are there, and says so. */
-	void (*mend)(struct lbx_out *out);
+	/* Enables those that the program needs as long as they are there, and says so. True where they were of another process, which
+	 * is gone: they are deleted. */
+	bool (*mend)(struct lbx_context *context);
 	void (*suspend)(const struct lbx_catch *c); /* until lbx_breakpoints_resume() */
 	void (*disarm)(int catch);
 

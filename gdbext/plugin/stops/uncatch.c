@@ -124,7 +124,9 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	if (!lbx_catch_refresh())
 		return false;
 	lbx_hits_settle();
-	lbx_nodes->mend(context->out);
+	*changed = lbx_nodes->mend(context);
+	if (*changed)
+		return true;
 	const struct lbx_catch *catches = lbx_catches(&n);
 	if (!lbx_catches_want_nodes(catches, n) && !lbx_nodes->tidy(context, changed))
 		return false;

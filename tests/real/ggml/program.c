@@ -16,7 +16,7 @@
  * and "op-abort" the operation itself fails in the middle, by a signal: the one rests then. Of
  * "nan" "one" computes a graph of one node twice more, by threads that stay. Of a
  * model "crash" ends it in llama_decode(), "reading" in a function that only reads; "paused" rests before it decodes, too,
- * and "two" decodes with two contexts; with "unmapped" the second half of its weights cannot be read any more, with
+ * and "two" decodes with two contexts; after the prompt "fork" goes on in a child, too, and in the end "exec" begins anew; with "unmapped" the second half of its weights cannot be read any more, with
  * "unmapped-rest" it rests there. Of several libraries for the CPU that of GGML_CPU in the environment is taken,
  * "haswell", else the one for every processor; THREADS there is how many compute a model. FOLDER has the shared libraries,
  * or one add-on of node with everything in it.
@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "operations.h"
@@ -443,7 +444,7 @@ static void unmap_half(const char *path)
 	stop_if(size == 0, "the model is not mapped");
 }
 
-static int llama(const char *path, const char *how)
+static int llama(const char *folder, const char *path, const char *how)
 {
 	static const int prompt[PROMPT] = { 1, 77, 300, 12, 5, 350, 351, 200, 40 };
 	LLAMA_FUNCTIONS(FIND)
@@ -471,6 +472,8 @@ static int llama(const char *path, const char *how)
 	stop_if(second && llama_decode(second, batch) != 0, "llama could not decode with another context");
 	stop_if(llama_decode(context, batch) != 0, "llama could not decode");
 	int token = likeliest(llama_get_logits_ith(context, PROMPT - 1));
+	pid_t child = is(how, "fork") ? fork() : -1;
+	int status;
 	for (int i = 0; i < GREEDY; i++) {
 		printf("%s%d", i ? ", " : "", token);
 		if (i == GREEDY - 1)
@@ -483,6 +486,11 @@ static int llama(const char *path, const char *how)
 	}
 	puts("");
 	fflush(stdout);
+	if (child == 0)
+		_exit(0);
+	stop_if(child > 0 && (waitpid(child, &status, 0) != child || status != 0), "the child did not come to its end");
+	if (is(how, "exec"))
+		execl("/proc/self/exe", "program", "llama", folder, path, NULL);
 	if (is(how, "crash")) {
 		batch.token = (int32_t *)8;
 		llama_decode(context, batch);
@@ -613,5 +621,5 @@ int main(int argc, char **argv)
 		compute_whisper(argv[3]);
 		return stop(argv[4]);
 	}
-	return llama(argv[3], argv[4]);
+	return llama(argv[2], argv[3], argv[4]);
 }

@@ -60,6 +60,25 @@ named_stops()
 	)" "$(stop_llama F32 '')"
 }
 
+# In each of two processes.
+again_stops()
+{
+	stopped=$1
+	printf '%s\n' "tensor break 'ffn_norm-1' after" run 'echo - again\n' kill run 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: it stops in a second run, too" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		- again
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		- ended 0
+	END
+	)" "$(stop_llama F32 '')"
+}
+
 # A weight that is NaN: the first stop is at the node that it spoils, in each graph; nothing in front of it, nothing behind.
 nan_stops()
 {
@@ -259,6 +278,40 @@ own_callbacks()
 	END
 	WANTS=1 stop_llama F32 '' >/dev/null
 	same "$1, in gdb: it is called as ever when gdb has left" "$plain" "$(grep ^asked "$scratch/said")"
+}
+
+# The process that gdb stays with has the catches, parent or child; the other one computes as ever. So has the program that a
+# process executes, where gdb cannot insert what it had set in the one before.
+other_processes()
+{
+	local way
+	stopped=$1
+	for way in parent child; do
+		printf '%s\n' "set follow-fork-mode $way" "tensor break 'nosuch' after" 'set breakpoint pending on' 'tbreak llama_get_logits_ith' run \
+			"tensor break 'ffn_norm-1' after --once" continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+		same "$1, in gdb: it stops behind a fork, in the $way" "$(cat <<-'END'
+			Catch 2 (after): an operation has run.
+			  tensor ffn_norm-1: float32 (N, 256), made by MUL
+			in llama
+			Catch 2 is off
+			Catch 1 is off
+			- ended 0
+		END
+		)" "$(stop_llama F32 fork)"
+		same "$1, in gdb: parent and child compute as ever, where gdb stays with the $way" "$(cat "$models/F32.greedy" "$models/F32.greedy")" \
+			"$(timeout 60 grep -m 2 '^[0-9, ]*$' <(timeout 60 tail -n +1 -f "$scratch/said"))"
+	done
+	printf '%s\n' "tensor break 'nosuch' after" 'set breakpoint pending on' 'tbreak llama_get_logits_ith' run 'tbreak execl' continue \
+		"tensor break 'ffn_norm-1' after --once" continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: it stops in a program that another has executed" "$(cat <<-'END'
+		Catch 2 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 2 is off
+		Catch 1 is off
+		- ended 0
+	END
+	)" "$(stop_llama F32 exec)"
 }
 
 # Nor is it called otherwise where gdb's user takes away what calls it, in the middle of a node that it declined.
@@ -589,6 +642,7 @@ stops_in_gdb()
 		sound_stops "$1" ;;
 	"$newest")
 		named_stops "$1"
+		again_stops "$1"
 		nan_stops "$1"
 		sound_stops "$1"
 		attached_stops "$1"
@@ -604,6 +658,7 @@ stops_in_gdb()
 		other_schedulers "$1"
 		own_callbacks "$1"
 		broken_callbacks "$1"
+		other_processes "$1"
 		both_stops "$1"
 		chosen_callbacks "$1" ;;
 	esac
