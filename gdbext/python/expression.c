@@ -218,8 +218,9 @@ static int add(struct lbx_py_found ret[LBX_PY_FOUND], int n, uint64_t object, ui
 	return n + 1;
 }
 
-/* In each thread by the innermost frame where one of the function's own variables leads to such an object. */
-static int evaluate_locals(struct scope *s, const char *expression, struct lbx_py_found ret[LBX_PY_FOUND])
+/* In each thread, or in one, by the innermost frame where one of the function's own variables leads to such an object. */
+static int evaluate_locals(struct scope *s, const char *expression, uint64_t only,
+			   struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	struct lbx_py_thread thread;
 	struct lbx_py_frame frame;
@@ -229,6 +230,8 @@ static int evaluate_locals(struct scope *s, const char *expression, struct lbx_p
 	s->frame = &frame;
 	for (int i = 0; lbx_py_thread(s->py, i, &thread); i++) {
 		uint64_t object = 0;
+		if (only && thread.tid != only)
+			continue;
 		for (bool more = lbx_py_frame_first(s->py, &thread, &frame); more && !object;
 		     more = !object && lbx_py_frame_next(s->py, &frame, &frame)) {
 			s->globals = frame.globals;
@@ -271,7 +274,24 @@ static int evaluate_globals(struct scope *s, const char *expression, struct lbx_
 	return n;
 }
 
-int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+/* What the innermost function of a thread means by a name that is not its own. */
+static int evaluate_module(struct scope *s, const char *expression, uint64_t tid, struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+
+	for (int i = 0; lbx_py_thread(s->py, i, &thread); i++) {
+		if (thread.tid != tid || !lbx_py_frame_first(s->py, &thread, &frame))
+			continue;
+		s->globals = frame.globals;
+		uint64_t object = evaluate_in(s, expression);
+		if (object)
+			return add(ret, 0, object, tid, frame.function);
+	}
+	return 0;
+}
+
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression, uint64_t first,
 		    struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	struct scope scope = { .py = py, .rules = rules };
@@ -281,7 +301,10 @@ int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, con
 	if (!is_name(*expression) || isdigit((unsigned char)*expression))
 		return 0;
 	lbx_py_allow(py, LBX_PY_READS);
-	n = evaluate_locals(&scope, expression, ret);
+	if (first && ((n = evaluate_locals(&scope, expression, first, ret)) ||
+		      (n = evaluate_module(&scope, expression, first, ret))))
+		return n;
+	n = evaluate_locals(&scope, expression, 0, ret);
 	if (n)
 		return n;
 	scope.globals = lbx_py_globals(py, lbx_py_interpreter(py, 0), "__main__");

@@ -12,10 +12,11 @@ struct lbx_py_found {
 	char function[96];
 };
 
-/* The wanted objects that it leads to: in each thread by a function's own variables, those of the innermost frame where they
+/* The wanted objects that it leads to. If a thread is given, by its number: the first of the own variables of its functions, from
+ * the innermost on, then of that one's module. Else, or if there is none: in each thread by a function's own variables, those of the innermost frame where they
  * lead to one; if there is none, by the variables of __main__; else by those of other modules whose functions run.
  * Returns how many of them are different. */
-int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression, uint64_t first,
 		    struct lbx_py_found ret[LBX_PY_FOUND]);
 
 #endif

@@ -209,7 +209,7 @@ static uint64_t gradient_of(struct lbx_torch_set *s, uint64_t id)
 	return lbx_torch_number(s->objects, s->n, a.gradient);
 }
 
-static uint64_t named(struct lbx_torch_set *s, const char *expression)
+static uint64_t named(struct lbx_torch_set *s, const char *expression, uint64_t thread)
 {
 	struct lbx_torch_names *names = lbx_torch_names_of(s);
 	struct lbx_py_found found[LBX_PY_FOUND];
@@ -217,22 +217,22 @@ static uint64_t named(struct lbx_torch_set *s, const char *expression)
 	if (!names->python || names->n == 0)
 		return 0;
 	lbx_python_refresh(names->python);
-	int n = lbx_py_evaluate(names->python, &names->rules, expression, found);
+	int n = lbx_py_evaluate(names->python, &names->rules, expression, thread, found);
 	if (n > 1)
 		return fail_several(names, expression, found, n);
 	return n ? lbx_torch_held_at(names, found[0].object)->id : 0;
 }
 
-uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
+uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, uint64_t thread)
 {
 	size_t n = strlen(expression), end = sizeof GRADIENT - 1;
 	char of[TEXT];
-	uint64_t id = named(s, expression);
+	uint64_t id = named(s, expression, thread);
 
 	if (id || !lb_ok() || n <= end || n >= sizeof of || strcmp(expression + n - end, GRADIENT) != 0)
 		return id;
 	snprintf(of, sizeof of, "%.*s", (int)(n - end), expression);
-	return gradient_of(s, named(s, of));
+	return gradient_of(s, named(s, of, thread));
 }
 
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)

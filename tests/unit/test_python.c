@@ -184,7 +184,7 @@ static const char *value(struct lbx_python *py, const char *expression, char ret
 	struct lbx_py_found found[LBX_PY_FOUND];
 	int64_t number;
 
-	if (lbx_py_evaluate(py, &anything, expression, found) == 0)
+	if (lbx_py_evaluate(py, &anything, expression, 0, found) == 0)
 		return "nothing";
 	if (lbx_py_int(py, found[0].object, &number))
 		snprintf(ret, TEXT, "%lld", (long long)number);
@@ -339,7 +339,7 @@ static void paths_lead_to(struct lbx_python *py, const char *expression, const c
 	struct lbx_py_walk walk;
 	char path[LBX_PY_PATH];
 
-	assert_int_equal(lbx_py_evaluate(py, &anything, expression, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, expression, 0, found), 1);
 	struct wanted wanted = { found[0].object };
 	const struct lbx_py_rules rules = { .is_wanted = is_that,
 					    .context = &wanted,
@@ -398,7 +398,7 @@ static void the_large_does_not_hide_the_small(void **state)
 	start(pythons[0], large);
 	struct lbx_python *py = open_python(process.target);
 	assert_non_null(py);
-	assert_int_equal(lbx_py_evaluate(py, &anything, "small['a']['b'][0][0]", found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "small['a']['b'][0][0]", 0, found), 1);
 	struct wanted wanted = { found[0].object };
 	const struct lbx_py_rules rules = { .is_wanted = is_that, .context = &wanted };
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
@@ -434,7 +434,7 @@ static void a_full_table_of_types_is_of_use(void **state)
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	lbx_py_walk_end(&walk);
 	assert_string_equal(value(py, "text", text), "known");
-	assert_int_equal(lbx_py_evaluate(py, &anything, "many[89999]", found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "many[89999]", 0, found), 1);
 	assert_null(lbx_py_type_of(py, found[0].object));
 	lbx_python_close(py);
 	stop();
@@ -472,9 +472,9 @@ static void members_keep_their_other_paths(struct lbx_python *py)
 					    .context = wanted,
 					    .elided = { "_parameters", "_buffers", "_modules" } };
 
-	assert_int_equal(lbx_py_evaluate(py, &anything, "weight", found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "weight", 0, found), 1);
 	wanted[0].object = found[0].object;
-	assert_int_equal(lbx_py_evaluate(py, &anything, "mean", found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "mean", 0, found), 1);
 	wanted[1].object = found[0].object;
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	all_paths_are(&walk, wanted[0].object, "net.fc.weight weight inner.weight kept[0]");
@@ -503,7 +503,7 @@ static void members_have_numbers(struct lbx_python *py)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char text[TEXT] = "nothing";
-		if (lbx_py_evaluate(py, &rules, cases[i][0], found) > 0)
+		if (lbx_py_evaluate(py, &rules, cases[i][0], 0, found) > 0)
 			assert_true(lbx_py_text(py, found[0].object, text, sizeof text));
 		if (strcmp(text, cases[i][1]) != 0)
 			fail_msg("%s: %s is %s", py->version, cases[i][0], text);
@@ -689,7 +689,7 @@ static void what_is_read_has_a_limit(void **state)
 	struct lbx_python *py = open_python(process.target);
 	assert_non_null(py);
 	assert_string_equal(value(py, "free['x']", text), "behind them");
-	assert_int_equal(lbx_py_evaluate(py, &anything, "free", found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "free", 0, found), 1);
 	assert_true(lbx_py_dict_open(py, found[0].object, &dict));
 	lbx_py_allow(py, 10000);
 	assert_int_equal(lbx_py_dict_find(py, &dict, "x"), 0);
@@ -746,10 +746,21 @@ static void own_variables_come_first(void **state)
 		assert_string_equal(value(py, "near", text), "of a function");
 		assert_string_equal(value(py, "far", text), "of another module");
 		assert_string_equal(value(py, "both", text), "of the main module");
-		assert_int_equal(lbx_py_evaluate(py, &anything, "near", found), 1);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "near", 0, found), 1);
 		assert_string_equal(found[0].function, "wait");
-		assert_int_equal(lbx_py_evaluate(py, &anything, "twice", found), 2);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "twice", 0, found), 2);
 		assert_true(strcmp(found[0].function, found[1].function) != 0 && found[0].tid != found[1].tid);
+		/* in one thread alone; what it does not have is sought in all */
+		for (int k = 0; k < 2; k++) {
+			struct lbx_py_found one[LBX_PY_FOUND];
+			assert_int_equal(lbx_py_evaluate(py, &anything, "twice", found[k].tid, one), 1);
+			assert_int_equal(one[0].object, found[k].object);
+			bool is_main = found[k].tid == (uint64_t)process.pid;
+			assert_int_equal(lbx_py_evaluate(py, &anything, "near", found[k].tid, one), 1);
+			assert_true(lbx_py_text(py, one[0].object, text, sizeof text));
+			assert_string_equal(text, is_main ? "of the main module" : "of a function");
+			assert_int_equal(lbx_py_evaluate(py, &anything, "far", found[k].tid, one), 1);
+		}
 		lbx_python_close(py);
 		stop();
 	}
@@ -844,7 +855,7 @@ static void an_exception_on_its_way_is_told(void **state)
 		assert_non_null(py);
 		assert_true(lbx_py_thread(py, 0, &thread));
 		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), 0);
-		assert_int_equal(lbx_py_evaluate(py, &anything, "kept", found), 1);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "kept", 0, found), 1);
 		patch.address = thread.address + py->layout.raised;
 		patch.word = found[0].object;
 		lbx_python_use(py, &patch.target);
@@ -913,7 +924,7 @@ static void survive(struct lbx_python *py)
 		describe(py, &thread, text);
 		assert_in_range(lbx_py_exceptions(py, &thread, exceptions, &more), 0, LBX_PY_EXCEPTIONS);
 	}
-	lbx_py_evaluate(py, &rules, "ring[1][1][0]['again']['end']", found);
+	lbx_py_evaluate(py, &rules, "ring[1][1][0]['again']['end']", 0, found);
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	for (size_t i = 0; i < walk.n; i += 1 + walk.n / 2000)
 		if (lbx_py_path(&walk, (uint32_t)i, path))

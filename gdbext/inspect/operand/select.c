@@ -202,6 +202,20 @@ struct names {
 	struct lbx_named found[MAX_BRACKETS + 1];
 };
 
+/* The thread that a debugger's user has selected; 0: none, as without a debugger. */
+static uint64_t selected_thread(struct lbx_context *context, const struct lbx_tensors *tensors)
+{
+	struct lbx_stacks *stacks = context->stacks;
+	bool clean = lb_ok();
+	uint64_t tid = 0;
+
+	if (!tensors->ops->by_path || !stacks || stacks->ops->all_threads || stacks->ops->threads(stacks, &tid, 1) < 1)
+		tid = 0;
+	if (clean)
+		lb_clear_error();
+	return tid;
+}
+
 /* What the program's own language, as Python, has under a name comes first, since that is what its user means, then a name that
  * one tensor has: that costs the debugger no question, and a debugger takes long to find out that there is no variable of a
  * name. `(x)` is never a name. */
@@ -217,9 +231,10 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
 	if (!lbx_find_named(tensors, names->prefixes, n, names->found))
 		return false;
+	uint64_t thread = selected_thread(context, tensors);
 	for (int i = 0; i < n; i++) {
 		*used = lengths[i];
-		if (lbx_tensors_by_path(tensors, names->prefixes[i], ret))
+		if (lbx_tensors_by_path(tensors, names->prefixes[i], thread, ret))
 			return true;
 		if (!lb_ok())
 			return false;

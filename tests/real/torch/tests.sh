@@ -83,6 +83,9 @@ torch_names()
 	same "$what, gdb: as Python writes them" "model.layers.1.scale: float32 (8,)"$'\n''cache[3][1]: float32 (4,)' \
 		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor print self.layers[1].scale' \
 			-ex 'tensor print cache[-1][1]' 2>/dev/null | grep '^[a-z].*: float32')"
+	same "$what, gdb: of the selected thread" '(2,) (3,)' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'thread apply all -s tensor print mine' 2>/dev/null |
+			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
 	same "$what, gdb: the stack" '       held = held' \
 		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor bt' 2>/dev/null | grep -A1 ' train at ' |
 			sed -n 's/ (#.*//;$p')"
