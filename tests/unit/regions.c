@@ -52,8 +52,7 @@ static bool regions_range(struct lbx_target *target, uint64_t from, struct lbx_r
 
 static bool regions_machine(struct lbx_target *target, unsigned *ret)
 {
-	(void)target;
-	*ret = EM_X86_64;
+	*ret = ((const struct regions *)target)->machine;
 	return true;
 }
 
@@ -77,7 +76,8 @@ void regions_create(struct regions *regions, uint64_t headers, uint64_t n_header
 {
 	*regions = (struct regions){ .target = { .ops = &ops, .liveness = LBX_LIVE },
 				     .headers = headers,
-				     .n_headers = n_headers };
+				     .n_headers = n_headers,
+				     .machine = EM_X86_64 };
 }
 
 void regions_destroy(struct regions *regions)

@@ -16,6 +16,7 @@ struct regions {
 	bool maps; /* the target's map() works */
 	int64_t reads;
 	uint64_t headers, n_headers; /* of the program */
+	unsigned machine; /* an EM_… */
 };
 
 /* Without any memory yet. */

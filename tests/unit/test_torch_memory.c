@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <elf.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,29 @@ static void what_is_not_certain_is_not_told(void **state)
 	assert_non_null(strstr(facts_of(W), "requires_grad: True"));
 }
 
+/* The functions of libtorch_cpu.so in the wheel of 2.13.0 for aarch64. */
+static void code_of_aarch64_is_understood(void **state)
+{
+	static const unsigned char requires[] = { 0xe1, 0x03, 0x00, 0xaa, 0x00, 0x00, 0x42, 0x39, 0x80, 0x00, 0x00,
+						  0x37, 0x20, 0x18, 0x40, 0xf9, 0x1f, 0x00, 0x00, 0xf1, 0xe0, 0x07,
+						  0x9f, 0x1a, 0xc0, 0x03, 0x5f, 0xd6, 0x1f, 0x20, 0x03, 0xd5 },
+				   gradient[] = { 0x00, 0xa0, 0x00, 0x91, 0xc0, 0x03, 0x5f, 0xd6 };
+
+	(void)state;
+	image.regions.machine = EM_AARCH64;
+	assert_true(look());
+	assert_null(strstr(facts_of(W), "grad")); /* this is x86-64's */
+	regions_copy(&image.regions, TORCH_CODE + 0x40, requires, sizeof requires);
+	regions_copy(&image.regions, TORCH_CODE + 0x80, gradient, sizeof gradient);
+	assert_true(look());
+	assert_non_null(strstr(facts_of(W), "requires_grad: True\ngrad: #14\n"));
+	assert_non_null(strstr(facts_of(Y), "graph: 3 nodes, 1 of them"));
+	/* a word that is loaded through x0, where the byte is by then */
+	regions_put(&image.regions, TORCH_CODE + 0x4c, 0x00, 1);
+	assert_true(look());
+	assert_null(strstr(facts_of(W), "requires_grad: True"));
+}
+
 static bool stop_at_once(void *context, int64_t done)
 {
 	(void)context, (void)done;
@@ -404,6 +428,7 @@ int main(void)
 		CASE(autograds_graph_is_followed),
 		CASE(what_autograd_knows_is_told),
 		CASE(what_is_not_certain_is_not_told),
+		CASE(code_of_aarch64_is_understood),
 	};
 	int failed = 0;
 
