@@ -15,7 +15,7 @@ static struct regions *program(unsigned flags)
 	if (!images[row].target.ops) {
 		torch_image_create(&images[row], row);
 		torch_image_populate(&images[row]);
-		torch_image_learn(&images[row]);
+		torch_image_nets(&images[row], torch_image_learn(&images[row]));
 	}
 	return &images[row].regions;
 }
@@ -46,6 +46,7 @@ static const struct fuzzed fuzzed = {
 		{ "info", "#9" },      { "info", "#12" },          { "stats", "#2" },
 		{ "stats", "#12" },    { "quant", "#9" },          { "diff", "#2 #12" },
 		{ "hist", "#1" },      { "memory", "" },           { "memory", "--by dtype" },
+		{ "memory", "--by module" }, { "memory", "--by holder" },
 		{ "status", "" },      { "at", "0x30000010" },     { "owner", "0x30000010" },
 		{ "graph", "#1" },     { "graph", "#14" },         { "graph", "#14 --depth 50 --limit 1000" },
 		{ "info", "#14" },     { "info", "#13" },          { "info", "#16" },

@@ -286,6 +286,56 @@ static void what_is_not_certain_is_not_told(void **state)
 	assert_non_null(strstr(facts_of(W), "requires_grad: True"));
 }
 
+static void is_called(const char *name)
+{
+	assert_true(look());
+	assert_string_equal(tensor(W).name, name);
+	assert_true(lb_ok());
+}
+
+static void modules_of_cpp_have_names(void **state)
+{
+	struct torch_nets nets = torch_image_nets(&image, tensor(W).address);
+	uint64_t child = nets.part + 0x20, end = nets.linear + TORCH_NET_PARAMETERS + TORCH_NET_ITEMS + 8;
+
+	(void)state;
+	is_called("net.fc.weight");
+	assert_string_equal(tensor(14).name, "net.fc.weight.grad");
+	assert_int_equal(tensor(W).usage, LBX_USAGE_WEIGHTS);
+	assert_int_equal(tensor(14).usage, LBX_USAGE_COMPUTE);
+	assert_non_null(strstr(facts_of(W), "holder: net\n"));
+	/* it is none's part: its own class has the name */
+	regions_put(&image.regions, child, nets.net, 8);
+	is_called("linear.weight");
+	regions_put(&image.regions, child, nets.linear, 8);
+	/* each is the other's part */
+	regions_put(&image.regions, nets.linear + TORCH_NET_CHILDREN + TORCH_NET_COUNT, 1, 8);
+	for (uint64_t at = TORCH_NET_ITEMS, i = 0; i < 3; i++, at += 8)
+		regions_put(&image.regions, nets.linear + TORCH_NET_CHILDREN + at, nets.part + 0x100 + (i ? 0x30 : 0),
+			    8);
+	regions_put(&image.regions, nets.part + 0x100, nets.part + 0x110, 8);
+	regions_put(&image.regions, nets.part + 0x108, 3, 8);
+	regions_put(&image.regions, nets.part + 0x110, 0x746567 /* "get" */, 8);
+	regions_put(&image.regions, nets.part + 0x120, nets.net, 8);
+	is_called("");
+	regions_put(&image.regions, nets.linear + TORCH_NET_CHILDREN + TORCH_NET_COUNT, 0, 8);
+	is_called("net.fc.weight");
+	/* more items than the hash table has, or more than there is memory */
+	regions_put(&image.regions, end, nets.items + 0x50, 8);
+	is_called("");
+	regions_put(&image.regions, end, nets.items + 0x28, 8);
+	/* a name that is none, or too long */
+	regions_put(&image.regions, nets.items + 8, UINT64_MAX, 8);
+	is_called("");
+	regions_put(&image.regions, nets.items + 8, 6, 8);
+	regions_put(&image.regions, nets.items + 0x10, 0x07, 1);
+	is_called("");
+	regions_put(&image.regions, nets.items + 0x10, 'w', 1);
+	/* another string where a module calls its keys */
+	regions_put(&image.regions, nets.linear + TORCH_NET_PARAMETERS + 0x60, 'p', 1);
+	is_called("");
+}
+
 /* The functions of libtorch_cpu.so in the wheel of 2.13.0 for aarch64. */
 static void code_of_aarch64_is_understood(void **state)
 {
@@ -429,6 +479,7 @@ int main(void)
 		CASE(what_autograd_knows_is_told),
 		CASE(what_is_not_certain_is_not_told),
 		CASE(code_of_aarch64_is_understood),
+		CASE(modules_of_cpp_have_names),
 	};
 	int failed = 0;
 

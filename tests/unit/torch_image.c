@@ -347,7 +347,7 @@ static uint64_t add_node(struct torch_image *image, const struct torch_class *cl
 	return at;
 }
 
-void torch_image_learn(struct torch_image *image)
+uint64_t torch_image_learn(struct torch_image *image)
 {
 	static const int64_t sizes[] = { 3, 2 };
 	uint64_t code = TORCH_CODE, w, y, node[3], meta;
@@ -364,4 +364,48 @@ void torch_image_learn(struct torch_image *image)
 	meta = add_meta(image, w, y, 0, true);
 	put(image, meta + TORCH_FUNCTION + WORD, node[0]);
 	add_meta(image, y, 0, node[2], false);
+	return w;
+}
+
+/* ---- modules of C++ ---- */
+
+static void put_string(struct torch_image *image, uint64_t at, const char *text)
+{
+	put(image, at, at + 2 * WORD);
+	put(image, at + WORD, strlen(text));
+	regions_copy(&image->regions, at + 2 * WORD, text, strlen(text) + 1);
+}
+
+/* With a dict's only item, or none; *ret_item: where it is. */
+static uint64_t add_net(struct torch_image *image, const struct torch_class *class, uint64_t dict, const char *key,
+			uint64_t value, uint64_t bytes, uint64_t *ret_item)
+{
+	static const char *const keys[] = { "Parameter", "Buffer", "Submodule" };
+	uint64_t at = image->heap, item = at + 0x180;
+
+	put(image, at, class->vtable);
+	for (uint64_t i = 0; i < 3; i++)
+		put_string(image, at + TORCH_NET_PARAMETERS + 0x70 * i + 0x50, keys[i]);
+	put(image, at + dict + TORCH_NET_COUNT, 1);
+	put(image, at + dict + TORCH_NET_ITEMS, item);
+	put(image, at + dict + TORCH_NET_ITEMS + WORD, item + bytes);
+	put(image, at + dict + TORCH_NET_ITEMS + 2 * WORD, item + bytes);
+	put_string(image, item, key);
+	put(image, item + 4 * WORD, value);
+	*ret_item = item;
+	image->heap = item + 0x40;
+	return at;
+}
+
+struct torch_nets torch_image_nets(struct torch_image *image, uint64_t tensor)
+{
+	uint64_t code = TORCH_CODE;
+	struct torch_class base = torch_image_class(image, "N5torch2nn6ModuleE", NULL, 1, &code),
+			   linear = torch_image_class(image, "N5torch2nn10LinearImplE", &base, 1, &code),
+			   net = torch_image_class(image, "3Net", &base, 1, &code);
+	struct torch_nets ret;
+
+	ret.linear = add_net(image, &linear, TORCH_NET_PARAMETERS, "weight", tensor, 5 * WORD, &ret.items);
+	ret.net = add_net(image, &net, TORCH_NET_CHILDREN, "fc", ret.linear, 6 * WORD, &ret.part);
+	return ret;
 }

@@ -75,7 +75,13 @@ void torch_image_set(struct torch_image *image, uint64_t tensor, int field, uint
  * one that was freed: 12 that live. */
 void torch_image_populate(struct torch_image *image);
 /* And autograd's graph: a leaf w that has a gradient, and y, computed as w * … + w: two more, and a result that nobody
- * keeps. */
-void torch_image_learn(struct torch_image *image);
+ * keeps. Returns the address of w. */
+uint64_t torch_image_learn(struct torch_image *image);
+/* Of torch::nn::Module: a Net, whose part `fc`, a Linear, has a tensor for its `weight`. */
+enum { TORCH_NET_ITEMS = 0x38, TORCH_NET_COUNT = 0x18, TORCH_NET_PARAMETERS = 0x18, TORCH_NET_CHILDREN = 0xf8 };
+struct torch_nets {
+	uint64_t net, linear, items, part; /* addresses: of the modules, of the tensor's item, of the part's */
+};
+struct torch_nets torch_image_nets(struct torch_image *image, uint64_t tensor);
 
 #endif
