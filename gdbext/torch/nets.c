@@ -262,18 +262,40 @@ static size_t first_part(const struct finder *f, uint32_t net)
 	return low;
 }
 
-/* Several of one class are told apart by where they are. */
-static void name_roots(struct lbx_torch_nets *nets)
+static int by_key(const void *a, const void *b)
 {
-	for (size_t i = 0; i < nets->n; i++) {
-		struct lbx_torch_net *net = &nets->list[i];
-		size_t length = strlen(net->key), same = 0;
-		for (size_t k = 0; k < nets->n && !net->is_part && same < 2; k++)
-			same += !nets->list[k].is_part && strncmp(nets->list[k].key, net->key, length) == 0 &&
-				strchr("@", nets->list[k].key[length]);
-		if (same > 1 && length + 20 < sizeof net->key)
-			snprintf(net->key + length, sizeof net->key - length, "@0x%" PRIx64, net->address);
+	const struct lbx_torch_net *const *x = a, *const *y = b;
+
+	return strcmp((*x)->key, (*y)->key);
+}
+
+static void add_address(struct lbx_torch_net *net)
+{
+	size_t length = strlen(net->key);
+
+	if (length + 20 < sizeof net->key)
+		snprintf(net->key + length, sizeof net->key - length, "@0x%" PRIx64, net->address);
+}
+
+/* Several of one class are told apart by where they are. */
+static bool name_roots(struct lbx_torch_nets *nets)
+{
+	lb_auto_free struct lbx_torch_net **roots = calloc(nets->n + 1, sizeof *roots);
+	size_t n = 0;
+
+	if (!roots)
+		return lb_fail("out of memory for %zu modules", nets->n);
+	for (size_t i = 0; i < nets->n; i++)
+		if (!nets->list[i].is_part)
+			roots[n++] = &nets->list[i];
+	qsort(roots, n, sizeof *roots, by_key);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && strcmp(roots[i]->key, roots[end]->key) == 0;)
+			end++;
+		for (size_t k = i; k < end && end - i > 1; k++)
+			add_address(roots[k]);
 	}
+	return true;
 }
 
 /* From the outermost modules on, so each has the shortest way to it. */
@@ -328,8 +350,7 @@ static bool find_nets(struct finder *f)
 			return false;
 	if (nets->n_tensors)
 		qsort(nets->tensors, nets->n_tensors, sizeof *nets->tensors, by_tensor);
-	name_roots(nets);
-	return name_parts(f);
+	return name_roots(nets) && name_parts(f);
 }
 
 bool lbx_torch_nets_find(struct lbx_torch_set *s)
