@@ -172,8 +172,8 @@ static void tell_end(struct lbx_context *context, const struct job *job, bool ok
 void lbx_commands_run(const char *line)
 {
 	lbx_bridge_read *read = lbx_bridge_reader();
-	struct lbx_out out = lbx_gdb_out();
 	const struct job job = take_line(line);
+	struct lbx_out out = lbx_gdb_out(job.row != NULL);
 	struct lbx_context context = {
 		.target = read ? lbx_target_gdb(read) : NULL,
 		.stacks = read ? lbx_stacks_gdb() : NULL,

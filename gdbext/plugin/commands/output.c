@@ -15,6 +15,7 @@
 #include "lazybones.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
+#include "plugin/commands/terminal.h"
 #include "target/ascii.h"
 
 /* What the command tells scripts, beside what is set at once. */
@@ -129,11 +130,12 @@ static int terminal(void)
 	return is_one && !lines_stay_whole() && !draws_a_screen() ? STDOUT_FILENO : -1;
 }
 
-struct lbx_out lbx_gdb_out(void)
+struct lbx_out lbx_gdb_out(bool is_typed)
 {
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 
-	lbx_progress_line_begin(&line, terminal(), columns());
+	/* at a stop the cursor may stand behind what the program has written */
+	lbx_progress_line_begin(&line, is_typed && !lbx_terminal_is_shared() ? terminal() : -1, columns());
 
 	about.has_tensor = false;
 	about.count[0] = '\0';

@@ -4,8 +4,8 @@
 
 #include "inspect/out.h"
 
-/* For a command that begins. */
-struct lbx_out lbx_gdb_out(void);
+/* For a command that begins; or for a line of the scripts' own, which shows no progress. */
+struct lbx_out lbx_gdb_out(bool is_typed);
 /* The error that is kept, of a command; NULL: of none that the user has typed. */
 void lbx_gdb_out_failure(struct lbx_out *out, const char *name);
 /* Where long work has shown how far it is, it does no more. */
