@@ -11,6 +11,7 @@
 /* Where the program's tensors lie. */
 static struct {
 	struct lbx_loaded *modules;
+	uint64_t loaded; /* lbx_target_loaded() then; 0: not known */
 	struct lbx_ggml_places places;
 } memory;
 
@@ -65,24 +66,39 @@ bool lbx_stop_record(struct lbx_context *context, uint64_t address, struct lbx_n
 	return true;
 }
 
+/* The program may have loaded others since, as a back end's. */
+static bool find_modules(struct lbx_context *context)
+{
+	uint64_t loaded = 0;
+	int n;
+
+	lbx_target_loaded(context->target, &loaded);
+	if (loaded != memory.loaded)
+		lbx_stop_records_forget();
+	if (memory.modules)
+		return true;
+	memory.modules = lbx_loaded_all(context->target, &n);
+	if (!memory.modules || n == 0) { /* or gdb has still to answer */
+		lbx_stop_records_forget();
+		return lb_fail("the program's modules cannot be read");
+	}
+	memory.loaded = loaded;
+	memory.places = (struct lbx_ggml_places){ .modules = memory.modules, .n_modules = n };
+	return true;
+}
+
 bool lbx_stop_lies_in_order(struct lbx_context *context, uint64_t address)
 {
 	struct lbx_ggml_record r;
-	int n;
 
 	if (!read_record(context, address, &r))
 		return lb_fail("its record cannot be read");
 	if (!r.buffer)
 		return true;
-	if (!memory.modules) {
-		memory.modules = lbx_loaded_all(context->target, &n);
-		if (!memory.modules || n == 0) { /* or gdb has still to answer */
-			lbx_stop_records_forget();
-			return lb_fail("the program's modules cannot be read");
-		}
-		memory.places = (struct lbx_ggml_places){ .modules = memory.modules, .n_modules = n };
-	}
+	if (!find_modules(context))
+		return false;
 	memory.places.target = context->target;
+	memory.places.n = 0; /* the program has run on: another buffer may lie where one did */
 	const struct lbx_ggml_buffer *buffer = lbx_ggml_buffer(&memory.places, r.buffer);
 	return buffer->place == LBX_GGML_HOST ||
 	       lb_fail("%s", buffer->place == LBX_GGML_REORDERED ? "its elements lie in an order of the backend's own"

@@ -67,6 +67,7 @@ static void disarm_all(void)
 		if (catches[i].how)
 			lbx_nodes->disarm(catches[i].number);
 		catches[i].how = 0;
+		catches[i].is_blind = false; /* it says so once in each process */
 	}
 }
 
