@@ -130,12 +130,17 @@ bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_ancho
 	       measure(ret, &anchor->types[ret->type]);
 }
 
-bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r)
+bool lbx_ggml_writes_nothing(const struct lbx_ggml_anchor *anchor, int op)
 {
 	static const char *const names[] = { "NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(anchor->ops[r->op], names[i]) == 0)
-			return r->view_source != 0;
+		if (strcmp(anchor->ops[op], names[i]) == 0)
+			return true;
 	return false;
+}
+
+bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r)
+{
+	return r->view_source != 0 && lbx_ggml_writes_nothing(anchor, (int)r->op);
 }

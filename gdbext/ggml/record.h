@@ -24,6 +24,8 @@ struct lbx_ggml_record {
 /* False, quietly, where it cannot be read, or is no tensor of that build. */
 bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_anchor *anchor,
 			  const struct lbx_ggml_layout *layout, uint64_t address, struct lbx_ggml_record *ret);
+/* Whether an operation, by its number, writes nothing: it gives another view, if anything. */
+bool lbx_ggml_writes_nothing(const struct lbx_ggml_anchor *anchor, int op);
 /* Whether it is another view of what it is made of: its memory holds nothing that its operation has written. */
 bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ggml/record.h"
 #include "plugin/stops/catch_forms.h"
 
 const struct lbx_call_words *lbx_call_words(unsigned machine)
@@ -15,21 +16,11 @@ const struct lbx_call_words *lbx_call_words(unsigned machine)
 	return machine == EM_AARCH64 ? &aarch64 : &x86_64;
 }
 
-/* What a glob begins with, as it stands in names; *ret_whole: any name that does matches. */
-static size_t glob_prefix(const char *glob, bool *ret_whole)
-{
-	size_t n = strcspn(glob, "*?[\\");
-
-	*ret_whole = glob[n] == '*' && !glob[n + 1];
-	return n;
-}
-
 static void name_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_layout *layout,
 			   struct text *ret)
 {
+	size_t n = c->is_glob ? strcspn(c->name, "*?[\\") : strlen(c->name) + 1; /* of a glob, what it begins with */
 	char name[80];
-	bool whole;
-	size_t n = c->is_glob ? glob_prefix(c->name, &whole) : strlen(c->name) + 1;
 
 	snprintf(name, sizeof name, "(%s + 0x%x)", node, layout->name);
 	if (n > layout->name_max) {
@@ -43,13 +34,9 @@ static void name_condition(const struct lbx_catch *c, const char *node, const st
 /* Another view of what is there already gives no value. */
 static void value_condition(const char *node, const struct lbx_ggml_anchor *anchor, struct text *ret)
 {
-	static const char *const views[] = { "NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE" };
-
 	for (int i = 0; i < anchor->n_ops; i++)
-		for (size_t k = 0; k < sizeof views / sizeof *views; k++)
-			if (strcmp(anchor->ops[i], views[k]) == 0)
-				text_printf(ret, " && {unsigned int}(%s + 0x%x) != 0x%x", node, LBX_GGML_OP,
-					    (unsigned)i);
+		if (lbx_ggml_writes_nothing(anchor, i))
+			text_printf(ret, " && {unsigned int}(%s + 0x%x) != 0x%x", node, LBX_GGML_OP, (unsigned)i);
 }
 
 void lbx_node_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_callback *callback,

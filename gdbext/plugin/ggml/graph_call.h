@@ -1,4 +1,4 @@
-/* The calls of ggml that compute a graph, as the threads' stacks show them. */
+/* The calls of ggml's scheduler that compute a graph, as the threads' stacks show them. */
 #ifndef LBX_PLUGIN_GGML_GRAPH_CALL_H
 #define LBX_PLUGIN_GGML_GRAPH_CALL_H
 
@@ -9,7 +9,5 @@
  * return to, 0 if that is not known. False while the answer is awaited. */
 bool lbx_graph_call(struct lbx_context *context, const struct lbx_ggml_callback *callback, bool *ret,
 		    uint64_t *ret_end);
-/* Where the selected thread, which is within ggml, will return to the program's own code; 0: that is not known. Likewise. */
-bool lbx_graph_end(struct lbx_context *context, uint64_t *ret);
 
 #endif

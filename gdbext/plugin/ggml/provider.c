@@ -20,7 +20,7 @@
 #include "plugin/ggml/conditions.h"
 #include "plugin/ggml/forward.h"
 #include "plugin/ggml/found.h"
-#include "plugin/ggml/graph_call.h"
+#include "plugin/ggml/graph_end.h"
 #include "plugin/ggml/keys.h"
 #include "plugin/ggml/own.h"
 #include "plugin/ggml/record.h"

@@ -10,6 +10,19 @@ stops_said()
 # What has a value now, and what has none yet, among the nodes behind and in front.
 states_now='pipe tensor list --limit 0 | sed -n "s/^#[0-9]*  *\(ffn_inp-1\|ffn_norm-1\|ffn_up-1\|l_out-1\) .*  \(ready\|evaluating\|lazy\) .*/- \1 \2/p"'
 
+# look COMMAND…: gdb is given these
+look()
+{
+	printf '%s\n' "$@" >"$scratch/look.gdb"
+}
+
+# A scheduler whose slot gdb has written is in $found behind `source $scratch/scheduler.gdb`.
+look_for_scheduler()
+{
+	printf '%s\n' 'set $found = 0' 'set $i = 0' 'while $i < 32' 'if $_lb_s[$i] != 0' 'set $found = $_lb_s[$i]' 'end' \
+		'set $i = $i + 1' 'end' >"$scratch/scheduler.gdb"
+}
+
 # stop_llama MODEL HOW OPTION…: what is said of the program under gdb
 stop_llama()
 {
@@ -22,9 +35,9 @@ stop_llama()
 named_stops()
 {
 	stopped=$1
-	printf '%s\n' 'tensor break ffn_norm-1' "tensor break 'ffn_u*-[0-9]' after --op MUL_MAT" 'tensor break nosuch after' run \
+	look 'tensor break ffn_norm-1' "tensor break 'ffn_u*-[0-9]' after --op MUL_MAT" 'tensor break nosuch after' run \
 		"$states_now" 'continue' 'tensor uncatch 1' 'continue' "$states_now" 'eval "tensor break #%d after", $tensor_id' 'tensor status' 'tensor uncatch' 'kill' \
-		"tensor break 'ffn_norm-1' after --once" run "$states_now" 'tensor diff ffn_norm-1 --again' 'continue' >"$scratch/look.gdb"
+		"tensor break 'ffn_norm-1' after --once" run "$states_now" 'tensor diff ffn_norm-1 --again' 'continue'
 	same "$1, in gdb: it stops at nodes by name and by operation" "$(cat <<-'END'
 		Catch 2 (after): an operation has run.
 		  tensor ffn_up-0: float32 (N, 512), made by MUL_MAT
@@ -64,7 +77,7 @@ named_stops()
 again_stops()
 {
 	stopped=$1
-	printf '%s\n' "tensor break 'ffn_norm-1' after" run 'echo - again\n' kill run 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	look "tensor break 'ffn_norm-1' after" run 'echo - again\n' kill run 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: it stops in a second run, too" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -86,8 +99,8 @@ nan_stops()
 	stopped=$1
 	python3 tests/real/ggml/poison.py "$models/F32.gguf" "$scratch/NaN.gguf" blk.1.ffn_norm.weight 8 0000c07f
 	ln -sf "$scratch/NaN.gguf" "$models/NaN.gguf"
-	printf '%s\n' 'tensor catch nan' "tensor catch range 'result_norm' -1e4 1e4" run 'echo - $tensor_size\n' continue \
-		'tensor uncatch 1' "tensor catch nan 'l_out-1'" continue 'tensor uncatch' continue >"$scratch/look.gdb"
+	look 'tensor catch nan' "tensor catch range 'result_norm' -1e4 1e4" run 'echo - $tensor_size\n' continue \
+		'tensor uncatch 1' "tensor catch nan 'l_out-1'" continue 'tensor uncatch' continue
 	same "$1, in gdb: it stops at the node where NaN comes up" "$(cat <<-'END'
 		Catch 1 (nan): a result holds NaN or Inf.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -106,8 +119,9 @@ nan_stops()
 	)" "$(stop_llama NaN '')"
 	# a catch that is asked about the same node, and finds nothing there, takes nothing from it, whichever comes first
 	for first in 1 2; do
-		printf '%s\n' 'tensor catch nan' 'tensor catch range * -1e4 1e4' 'tensor catch nan' | sed -n "$first,+1p" >"$scratch/look.gdb"
-		printf '%s\n' run continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >>"$scratch/look.gdb"
+		look 'tensor catch nan' 'tensor catch range * -1e4 1e4' 'tensor catch nan' run continue 'tensor uncatch' continue \
+			'printf "- ended %d\n", $_exitcode'
+		sed -i "$((first == 1 ? 3 : 1))d" "$scratch/look.gdb"
 		same "$1, in gdb: it stops there with a range of all nodes, caught $([ $first = 1 ] && echo behind || echo before)" "$(cat <<-'END'
 			nan
 			  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -126,7 +140,7 @@ nan_stops()
 sound_stops()
 {
 	stopped=$1
-	printf '%s\n' 'tensor catch nan' run 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	look 'tensor catch nan' run 'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: it stops nowhere where no NaN comes up" '- ended 0' "$(stop_llama F32 '')"
 }
 
@@ -143,7 +157,7 @@ paused()
 	THREADS=1 "$program" llama "$real/$stopped" "$models/F32.gguf" "$how" <&8 >"$scratch/paused.out" 2>/dev/null 8>&- &
 	session=$!
 	grep -q -m 1 resting <(tail -n +1 -f --pid=$session "$scratch/paused.out")
-	printf '%s\n' "$@" >"$scratch/look.gdb"
+	look "$@"
 	run_gdb -p $session -x "$scratch/look.gdb" | stops_said
 	echo >&8
 	echo >&8
@@ -158,8 +172,7 @@ attached_stops()
 {
 	local until_rests='shell grep -q -m 1 "^resting" <(tail -n +2 -f '$scratch'/paused.out)'
 	stopped=$1
-	printf '%s\n' 'set $found = 0' 'set $i = 0' 'while $i < 32' 'if $_lb_s[$i] != 0' 'set $found = $_lb_s[$i]' 'end' \
-		'set $i = $i + 1' 'end' >"$scratch/scheduler.gdb"
+	look_for_scheduler
 	same "$1, in gdb: it stops in a process that runs, which gdb leaves as it was" "$(cat <<-'END'
 		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
 		tensor break: the program's ggml has no operation NOTHING
@@ -207,9 +220,9 @@ remote_stops()
 {
 	stopped=$1
 	command -v gdbserver >/dev/null || return
-	printf '%s\n' 'set sysroot /' "tensor break 'ffn_norm-1' after --once" \
+	look 'set sysroot /' "tensor break 'ffn_norm-1' after --once" \
 		"target remote | THREADS=1 gdbserver --once - $program llama $real/$1 $models/F32.gguf 2>/dev/null" continue "$states_now" \
-		kill >"$scratch/look.gdb"
+		kill
 	same "$1, in gdb: it stops through gdbserver" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -227,8 +240,8 @@ remote_stops()
 other_schedulers()
 {
 	stopped=$1
-	printf '%s\n' "tensor break 'result_norm' after" run continue continue 'set $n = 0' 'set $i = 0' 'while $i < 32' \
-		'set $n = $n + ($_lb_s[$i] != 0)' 'set $i = $i + 1' 'end' 'printf "- schedulers %d\n", $n' 'tensor uncatch' continue >"$scratch/look.gdb"
+	look "tensor break 'result_norm' after" run continue continue 'set $n = 0' 'set $i = 0' 'while $i < 32' \
+		'set $n = $n + ($_lb_s[$i] != 0)' 'set $i = $i + 1' 'end' 'printf "- schedulers %d\n", $n' 'tensor uncatch' continue
 	same "$1, in gdb: it stops in each of two contexts" "$(printf '%s\n' 'in llama' 'in llama' 'in llama' '- schedulers 2')" \
 		"$(stop_llama F32 two | grep 'in llama\|^-')"
 }
@@ -240,8 +253,8 @@ own_callbacks()
 	stopped=$1
 	plain=$(WANTS=1 run llama "$real/$1" "$models/F32.gguf" | grep ^asked)
 	same "$1: its own callback sees products" yes "$([[ $plain == *', 0 of them wrong' && $plain != 'asked 0'* ]] && echo yes || echo "$plain")"
-	printf '%s\n' 'set environment WANTS 1' "tensor break 'ffn_norm-1' after" "tensor break 'ffn_up-1'" run "$states_now" continue \
-		"$states_now" 'tensor uncatch' 'tensor break Qcur-1 after' continue 'tensor uncatch' continue >"$scratch/look.gdb"
+	look 'set environment WANTS 1' "tensor break 'ffn_norm-1' after" "tensor break 'ffn_up-1'" run "$states_now" continue \
+		"$states_now" 'tensor uncatch' 'tensor break Qcur-1 after' continue 'tensor uncatch' continue
 	same "$1, in gdb: it stops where the program has a callback of its own" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -266,7 +279,7 @@ own_callbacks()
 	END
 	)" "$(stop_llama F32 '')"
 	same "$1, in gdb: that callback is called as ever" "$plain" "$(grep ^asked "$scratch/said")"
-	printf '%s\n' "tensor catch range 'ffn_*' -1e9 1e9" 'tensor catch nan' run >"$scratch/look.gdb"
+	look "tensor catch range 'ffn_*' -1e9 1e9" 'tensor catch nan' run
 	WANTS=1 stop_llama F32 '' >/dev/null
 	same "$1, in gdb: it is called as ever where each value is looked at" "$plain" "$(grep ^asked "$scratch/said")"
 	cat >"$scratch/look.gdb" <<-END
@@ -287,8 +300,8 @@ other_processes()
 	local way
 	stopped=$1
 	for way in parent child; do
-		printf '%s\n' "set follow-fork-mode $way" "tensor break 'nosuch' after" 'set breakpoint pending on' 'tbreak llama_get_logits_ith' run \
-			"tensor break 'ffn_norm-1' after --once" continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+		look "set follow-fork-mode $way" "tensor break 'nosuch' after" 'set breakpoint pending on' 'tbreak llama_get_logits_ith' run \
+			"tensor break 'ffn_norm-1' after --once" continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode'
 		same "$1, in gdb: it stops behind a fork, in the $way" "$(cat <<-'END'
 			Catch 2 (after): an operation has run.
 			  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -301,8 +314,8 @@ other_processes()
 		same "$1, in gdb: parent and child compute as ever, where gdb stays with the $way" "$(cat "$models/F32.greedy" "$models/F32.greedy")" \
 			"$(timeout 60 grep -m 2 '^[0-9, ]*$' <(timeout 60 tail -n +1 -f "$scratch/said"))"
 	done
-	printf '%s\n' "tensor break 'nosuch' after" 'set breakpoint pending on' 'tbreak llama_get_logits_ith' run 'tbreak execl' continue \
-		"tensor break 'ffn_norm-1' after --once" continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	look "tensor break 'nosuch' after" 'set breakpoint pending on' 'tbreak llama_get_logits_ith' run 'tbreak execl' continue \
+		"tensor break 'ffn_norm-1' after --once" continue 'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: it stops in a program that another has executed" "$(cat <<-'END'
 		Catch 2 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -328,7 +341,7 @@ broken_callbacks()
 		*SECOND) look=${number//KEY/65553} ;;
 		*) look="shell echo $way >$scratch/numbers.gdb" ;;
 		esac
-		printf '%s\n' 'set environment WANTS 1' "tensor break 'ffn_norm-1'" run "${look//WHAT/delete}" "source $scratch/numbers.gdb" continue >"$scratch/look.gdb"
+		look 'set environment WANTS 1' "tensor break 'ffn_norm-1'" run "${look//WHAT/delete}" "source $scratch/numbers.gdb" continue
 		case $way in
 		delete) said= ;;
 		disable) said=$'Breakpoint N stays enabled\nBreakpoint N stays enabled' ;;
@@ -351,7 +364,7 @@ broken_callbacks()
 	same "$1, in gdb: it leaves no breakpoint behind" '- left 0' "$(WANTS=1 stop_llama F32 '' | grep '^- left')"
 	same "$1, in gdb: that callback is called as ever where leaving is interrupted" "$plain" "$(grep ^asked "$scratch/said")"
 	plain=$(WANTS=1 run llama "$real/$1" "$models/F32.gguf" two | grep ^asked)
-	printf '%s\n' 'set environment WANTS 1' "tensor break 'nosuch' after" run >"$scratch/look.gdb"
+	look 'set environment WANTS 1' "tensor break 'nosuch' after" run
 	stop_llama F32 two >/dev/null
 	same "$1, in gdb: it is called as ever by two schedulers" "$plain" "$(grep ^asked "$scratch/said")"
 }
@@ -360,13 +373,12 @@ broken_callbacks()
 chosen_callbacks()
 {
 	stopped=$1
-	printf '%s\n' 'set $found = 0' 'set $i = 0' 'while $i < 32' 'if $_lb_s[$i] != 0' 'set $found = $_lb_s[$i]' 'end' \
-		'set $i = $i + 1' 'end' >"$scratch/scheduler.gdb"
-	printf '%s\n' "tensor break 'result_norm' after" run 'frame 0' 'set $code = (unsigned long)$pc' "source $scratch/scheduler.gdb" \
+	look_for_scheduler
+	look "tensor break 'result_norm' after" run 'frame 0' 'set $code = (unsigned long)$pc' "source $scratch/scheduler.gdb" \
 		'find /g /1 $found, +0x600, $code' 'set $slot = (unsigned long)$_ - $found' 'tensor uncatch' 'tbreak ggml_backend_sched_alloc_graph' \
 		continue 'set $found = (unsigned long)$rdi' 'set {unsigned long}($found + $slot) = $code' 'set {unsigned long}($found + $slot + 8) = 0x1234' \
 		"tensor break 'l_out-1' after" continue 'tbreak llama_get_logits_ith' continue 'tensor uncatch' \
-		'echo - put back:' 'output {unsigned long}($found + $slot) == $code && {unsigned long}($found + $slot + 8) == 0x1234' 'echo \n' >"$scratch/look.gdb"
+		'echo - put back:' 'output {unsigned long}($found + $slot) == $code && {unsigned long}($found + $slot + 8) == 0x1234' 'echo \n'
 	same "$1, in gdb: the program's callback may be the code that was chosen" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.
 		  tensor result_norm: float32 (N, 256), made by MUL
@@ -392,8 +404,8 @@ outside_stops()
 			echo
 		done
 	END
-	printf '%s\n' "tensor break 'ffn_norm-1'" run "pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/\\1/p' >$scratch/id" \
-		"shell sh $scratch/outside.sh" kill >"$scratch/look.gdb"
+	look "tensor break 'ffn_norm-1'" run "pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/\\1/p' >$scratch/id" \
+		"shell sh $scratch/outside.sh" kill
 	local had="thread N of process N belongs to a debugger, process N (${gdb##*/}): ask that one, or let it detach"
 	same "$1, in gdb: what is seen from outside meanwhile" "$(cat <<-END
 		- lazybones: ffn_inp-1 may not have been computed yet: what the program's threads do is not known: $had
@@ -407,7 +419,7 @@ outside_stops()
 cored_stops()
 {
 	stopped=$1
-	printf '%s\n' "tensor break 'ffn_norm-1'" run "pipe tensor where | sed -n '2s/(.*//p' >$scratch/where" "generate-core-file $scratch/stopped.gcore" kill >"$scratch/look.gdb"
+	look "tensor break 'ffn_norm-1'" run "pipe tensor where | sed -n '2s/(.*//p' >$scratch/where" "generate-core-file $scratch/stopped.gcore" kill
 	stop_llama F32 '' >/dev/null
 	same "$1, in gdb: where tells the node that comes next" '    is about to compute MUL of ffn_norm-1 ' "$(cat "$scratch/where")"
 	same "$1: a core of a stop tells how far the graph is" "$(cat <<-'END'
@@ -425,8 +437,8 @@ cored_stops()
 staying_stops()
 {
 	stopped=$1
-	printf '%s\n' "tensor break 'ffn_norm-1' after" "tensor break 'l_out-1' after" run '_lb_leave quit' continue '_lb_leave quit' 'tensor uncatch' continue \
-		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	look "tensor break 'ffn_norm-1' after" "tensor break 'l_out-1' after" run '_lb_leave quit' continue '_lb_leave quit' 'tensor uncatch' continue \
+		'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: it stops where gdb was about to quit, and stays" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -447,9 +459,9 @@ quiet_stops()
 	local line
 	stopped=$1
 	line=$(grep -n '^	stop_if(llama_decode(context, batch) != 0' tests/real/ggml/program.c | head -1 | cut -d: -f1)
-	printf '%s\n' "tensor break 'nosuch' after" "tensor break 'ffn_x*'" "tbreak program.c:$line" run next \
+	look "tensor break 'nosuch' after" "tensor break 'ffn_x*'" "tbreak program.c:$line" run next \
 		"pipe frame | sed -n 's/.*program.c:/- line /p'" "tensor break 'result_norm'" continue 'tensor uncatch' \
-		'tbreak rest' continue 'tensor catch misuse' 'pipe tensor status | cat >/dev/null' 'pipe info breakpoints | sed "s/^/- /; s/No breakpoints.*/No breakpoints/"' continue >"$scratch/look.gdb"
+		'tbreak rest' continue 'tensor catch misuse' 'pipe tensor status | cat >/dev/null' 'pipe info breakpoints | sed "s/^/- /; s/No breakpoints.*/No breakpoints/"' continue
 	same "$1, in gdb: what is not meant goes by" "$(cat <<-END
 		- line $((line + 1))
 		Catch 3 (before): an operation is about to run.
@@ -468,9 +480,9 @@ quiet_stops()
 several_stops()
 {
 	stopped=$1
-	printf '%s\n' 'tensor catch range * -1e9 1e9' "tensor break 'ffn_norm-1' after" 'tensor catch range * -1e9 1e9' run \
+	look 'tensor catch range * -1e9 1e9' "tensor break 'ffn_norm-1' after" 'tensor catch range * -1e9 1e9' run \
 		'tensor uncatch 1' "tensor break 'l_o*-1' after" continue delete 'pipe tensor status | grep -c ^catch | sed "s/^/- /"' continue \
-		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+		'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: several catches at a node" "$(cat <<-'END'
 		Catch 2 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -489,8 +501,8 @@ several_stops()
 both_stops()
 {
 	stopped=$1
-	printf '%s\n' "set environment LD_PRELOAD $(realpath "$O")/lib/liblazybones.so" "tensor break 'ffn_norm-1' after" run \
-		"pipe tensor status | grep -c '^runtime *Lazybones\|^provider *ggml' | sed 's/^/- /'" continue >"$scratch/look.gdb"
+	look "set environment LD_PRELOAD $(realpath "$O")/lib/liblazybones.so" "tensor break 'ffn_norm-1' after" run \
+		"pipe tensor status | grep -c '^runtime *Lazybones\|^provider *ggml' | sed 's/^/- /'" continue
 	same "$1, in gdb: it stops beside our own runtime" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.
 		  tensor ggml#N ffn_norm-1: float32 (N, 256), made by MUL
@@ -503,10 +515,10 @@ both_stops()
 # Without a scheduler: at nodes, in front of them and behind, also behind the last one of a graph.
 forward_stops()
 {
-	printf '%s\n' "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "tensor break 'y.q8_0' after" \
+	look "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "tensor break 'y.q8_0' after" \
 		"run graph $real/$1" continue "pipe tensor print y.q8_0[0,:3] | sed 's/^/- /'" "pipe tensor where | sed -n '2s/ (#.*//; 2s/^ */- /p'" \
 		"tensor break 'rows' after" 'tensor uncatch 1' 'tensor uncatch 3' continue continue "pipe tensor print rows[0,:3] | sed 's/, as it lies.*//; s/^/- /'" \
-		'tensor uncatch' continue >"$scratch/look.gdb"
+		'tensor uncatch' continue
 	same "$1, in gdb: it stops without a scheduler" "$(cat <<-END
 		Catch 1 (before): an operation is about to run.
 		  tensor y.q8_0: float32 (N, 16), made by MUL_MAT
@@ -531,8 +543,8 @@ forward_stops()
 		computed
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said; grep -x computed "$scratch/said")"
-	printf '%s\n' 'tensor catch nan' "run nan $real/$1" continue 'tensor uncatch' "tensor catch range 'ro*' -1 1" continue \
-		'tensor uncatch' continue >"$scratch/look.gdb"
+	look 'tensor catch nan' "run nan $real/$1" continue 'tensor uncatch' "tensor catch range 'ro*' -1 1" continue \
+		'tensor uncatch' continue
 	same "$1, in gdb: without a scheduler it stops where NaN comes up" "$(cat <<-END
 		Catch 1 (nan): a result holds NaN or Inf.
 		  tensor logs: float32 (N, 8), made by LOG
@@ -542,7 +554,7 @@ forward_stops()
 		Catch 2 is off
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
-	printf '%s\n' "tensor break 'logs'" "run nan $real/$1 one" continue continue continue 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	look "tensor break 'logs'" "run nan $real/$1 one" continue continue continue 'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: without a scheduler it stops each time a graph of one node is computed" "$(cat <<-'END'
 		Catch 1 (before): an operation is about to run.
 		  tensor logs: float32 (N, 8), made by LOG
@@ -553,7 +565,7 @@ forward_stops()
 		- ended 0
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
-	printf '%s\n' "tensor break 'y.q*'" "run graph $real/ggml-2024-10" >"$scratch/look.gdb"
+	look "tensor break 'y.q*'" "run graph $real/ggml-2024-10"
 	[ ! -d "$real/ggml-2024-10" ] ||
 		same 'ggml-2024-10, in gdb: without a scheduler it cannot stop' "$(cat <<-'END'
 			Catch 1 does not stop at ggml's nodes: the program computes without ggml's scheduler, and its ggml does not export ggml_cpu_extra_compute_forward.
@@ -566,15 +578,15 @@ forward_stops()
 shared_places()
 {
 	stopped=$1
-	printf '%s\n' 'set breakpoint pending on' 'set $n = 0' 'tbreak ggml_build_forward_expand' "tensor catch range 'nosuch' -1 1" \
+	look 'set breakpoint pending on' 'set $n = 0' 'tbreak ggml_build_forward_expand' "tensor catch range 'nosuch' -1 1" \
 		"run nan $real/$1 one" 'break ggml_graph_compute if $n++ == 1' 'dprintf ggml_graph_compute,"- computes\n"' continue \
 		'printf "- here %d\n", $n' 'tbreak ggml_graph_compute' continue 'printf "- here %d\n", $n' continue \
-		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+		'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: breakpoints of the user's own stop where a catch of values looks" "$(printf '%s\n' '- computes' '- computes' \
 		'- here 2' '- computes' '- here 3' '- ended 0')" "$(run_gdb "$program" -x "$scratch/look.gdb" | grep '^- ')"
-	printf '%s\n' 'set breakpoint pending on' 'break ggml_backend_sched_graph_compute_async' "tensor break 'nosuch' after" \
+	look 'set breakpoint pending on' 'break ggml_backend_sched_graph_compute_async' "tensor break 'nosuch' after" \
 		'set environment WANTS 1' run 'echo - here\n' continue 'echo - here\n' 'tensor uncatch' 'delete' continue \
-		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+		'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: likewise where the program's callback is seen" "$(printf '%s\n' 'in sched' '- here' 'in sched' '- here' '- ended 0')" \
 		"$(THREADS=1 run_gdb -x "$scratch/look.gdb" --args "$program" llama "$real/$1" "$models/F32.gguf" |
 			sed -n 's/^Breakpoint [0-9]*, .*ggml_backend_sched_graph_compute_async.*/in sched/p; /^- /p')"
@@ -593,12 +605,12 @@ whisper_stops()
 	stopped=$1
 	python3 tests/real/ggml/make_whisper.py "$scratch/whisper.bin" || { skip "$1: no model to run (python3-numpy)"; return; }
 	same "$1: a word is decoded" $'decoded\nresting\nstatus 0' "$(run whisper "$real/$1" "$scratch/whisper.bin")"
-	printf '%s\n' 'tensor catch nan' "tensor break 'embd_c*' after" "tensor break --op FLASH_ATTN_EXT --once" run \
+	look 'tensor catch nan' "tensor break 'embd_c*' after" "tensor break --op FLASH_ATTN_EXT --once" run \
 		'pipe tensor list --limit 0 | sed -n "s/^#[0-9]*  *\(embd_conv\) .*  \(ready\|evaluating\|lazy\) .*/- \1 \2/p"' \
 		'tensor uncatch 2' continue "pipe tensor where | sed -n '2s/(#.*//; 2s/^ */- /p'" \
 		'pipe tensor where | sed -n "s/.*called by \(compute_whisper\) .*/- called by \1/p"' \
 		'pipe tensor list --limit 0 | grep -c "  lazy  *FLASH_ATTN_EXT" | sed "s/^/- /; s/[1-9][0-9]*/some/"' \
-		"tensor break 'node_*' after --op MUL_MAT" continue 'tensor uncatch' 'tensor catch nan' continue >"$scratch/look.gdb"
+		"tensor break 'node_*' after --op MUL_MAT" continue 'tensor uncatch' 'tensor catch nan' continue
 	same "$1, in gdb: it stops at whisper's nodes" "$(cat <<-'END'
 		Catch 2 (after): an operation has run.
 		  tensor embd_conv: float32 (N, 32), made by UNARY
@@ -621,7 +633,7 @@ whisper_stops()
 	)" "$(stop_whisper "$scratch/whisper.bin")"
 	same "$1, in gdb: what it computes is as ever" decoded "$(grep -x decoded "$scratch/said")"
 	python3 tests/real/ggml/make_whisper.py "$scratch/whisper.bin" decoder.blocks.1.mlp_ln.weight
-	printf '%s\n' 'tensor catch nan' run kill >"$scratch/look.gdb"
+	look 'tensor catch nan' run kill
 	same "$1, in gdb: it stops where NaN comes up in whisper's decoder" "$(cat <<-'END'
 		Catch 1 (nan): a result holds NaN or Inf.
 		  tensor node_88: float32 (N, 64), made by MUL
