@@ -66,6 +66,8 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 		if (clean)
 			lb_clear_error();
 		++*bad;
+		s->first_bad = s->first_bad && s->first_bad < at ? s->first_bad : at;
+		s->last_bad = s->last_bad > at ? s->last_bad : at;
 	}
 	return LBX_NEXT_END;
 }

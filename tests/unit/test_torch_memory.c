@@ -78,6 +78,7 @@ static int walk(uint64_t *ret_bad)
 		assert_true(lbx_tensors_by_address(set, t.address, &other) && other.id == t.id);
 		assert_true(lb_ok());
 	}
+	assert_int_equal(lbx_tensors_damage(set, &begin, &end), *ret_bad > 0);
 	return n;
 }
 
@@ -461,6 +462,56 @@ static void a_tensor_goes(void **state)
 	assert_non_null(strstr(lb_error_message(), "has been freed, or is damaged"));
 }
 
+/* What was its storage, in front of it, is none; what else must hold is in walk(). */
+static void a_tensor_without_its_storage_is_damaged(void **state)
+{
+	enum { STORAGE_BYTES = 0x60 };
+	uint64_t bad;
+
+	(void)state;
+	torch_image_speak(&image, 11);
+	assert_true(look());
+	int n = walk(&bad);
+	assert_int_equal(bad, 0);
+	regions_put(&image.regions, tensor((uint64_t)n).address - STORAGE_BYTES, 0, 8);
+	assert_true(look());
+	assert_int_equal(walk(&bad), n - 1);
+	assert_int_equal(bad, 1);
+}
+
+/* ---- Python ---- */
+
+static void is_named(const char *name)
+{
+	struct lbx_tensor t;
+	int n = 0;
+
+	for (uint64_t id = N + 1; id <= N + 6; id++)
+		if (lbx_tensors_by_id(set, id, &t))
+			n += strcmp(t.name, name) == 0;
+	lb_clear_error();
+	if (n != 1)
+		fail_msg("%d tensors are called %s", n, name);
+}
+
+static void python_names_them(void **state)
+{
+	static const unsigned minors[] = { 11, 13 };
+
+	for (size_t i = 0; i < sizeof minors / sizeof *minors; i++) {
+		torch_image_speak(&image, minors[i]);
+		assert_true(look());
+		is_named("net.fc.weight");
+		is_named("net.fc.bias");
+		is_named("batch['image']");
+		is_named("x");
+		is_named("items[1][0]");
+		is_named("late");
+		tear_down(state);
+		start(state);
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, start, tear_down)
@@ -472,6 +523,8 @@ int main(void)
 		CASE(no_word_leads_astray),
 		CASE(a_search_can_be_stopped),
 		CASE(a_tensor_goes),
+		CASE(a_tensor_without_its_storage_is_damaged),
+		CASE(python_names_them),
 		CASE(what_changes_meanwhile_is_left_out),
 		CASE(complex_ones_are_rounded),
 		CASE(parts_of_a_sparse_one_are_told),

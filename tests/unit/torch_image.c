@@ -13,8 +13,8 @@ enum {
 	N_HEADERS = 5,
 	NAMES = TORCH_MODULE + 0x200,
 	SYMBOLS = TORCH_MODULE + 0xc00,
-	SYMBOL_NAMES = SYMBOLS + 0x80,
-	HASH = SYMBOLS + 0x100,
+	SYMBOL_NAMES = SYMBOLS + 0xc0,
+	HASH = SYMBOLS + 0x140,
 	LIBRARY_DYNAMIC = TORCH_MODULE + 0x180,
 	WORD = 8
 };
@@ -71,30 +71,32 @@ static void put_modules(struct torch_image *image)
 	regions_text(&image->regions, &path, "/usr/lib/libc10.so");
 }
 
-static void put_symbols(struct torch_image *image)
+enum { EXPORTED = 2, EXPORTED_WITH_PYTHON = 5 };
+static const char *const exported[EXPORTED_WITH_PYTHON] = { "_ZTIN3c1010TensorImplE", "_ZTIN3c1011StorageImplE",
+							    "_PyRuntime", "Py_Version", "PyType_Type" };
+
+static void put_symbols(struct torch_image *image, const char *const *names, const uint64_t *at, uint32_t n)
 {
-	enum { N = 2 };
-	static const char *const names[N] = { "_ZTIN3c1010TensorImplE", "_ZTIN3c1011StorageImplE" };
-	const uint64_t at[N] = { image->tensor.type, image->storage.type };
 	const Elf64_Dyn dynamic[] = {
 		{ .d_tag = DT_SYMTAB, .d_un.d_ptr = SYMBOLS },
 		{ .d_tag = DT_STRTAB, .d_un.d_ptr = SYMBOL_NAMES },
 		{ .d_tag = DT_HASH, .d_un.d_ptr = HASH },
 		{ .d_tag = DT_NULL },
 	};
-	const uint32_t hash[2 + 1 + N + 1] = { 1, N + 1, 1, 0, 2, 0 }; /* one bucket, from 1 on */
+	const uint32_t head[] = { 1, n + 1, 1, 0 }; /* one bucket, from 1 on */
 	uint64_t text = SYMBOL_NAMES + 1;
 
-	for (uint32_t i = 0; i < N; i++) {
+	regions_copy(&image->regions, HASH, head, sizeof head);
+	for (uint32_t i = 0; i < n; i++) {
 		const Elf64_Sym symbol = { .st_name = (uint32_t)(text - SYMBOL_NAMES),
 					   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
 					   .st_shndx = 1,
 					   .st_value = at[i] - TORCH_MODULE };
 		regions_text(&image->regions, &text, names[i]);
 		regions_copy(&image->regions, SYMBOLS + (i + 1) * sizeof symbol, &symbol, sizeof symbol);
+		regions_put(&image->regions, HASH + sizeof head + i * 4, i + 1 < n ? i + 2 : 0, 4);
 	}
 	regions_copy(&image->regions, LIBRARY_DYNAMIC, dynamic, sizeof dynamic);
-	regions_copy(&image->regions, HASH, hash, sizeof hash);
 }
 
 /* Its type_info: what tells type_infos apart, the name, the base; then how far the whole object is, the type_info, the
@@ -140,7 +142,7 @@ void torch_image_create(struct torch_image *image, int row)
 	regions_add(&image->regions, TORCH_DATA, TORCH_DATA_SIZE, 0);
 	put_modules(image);
 	put_classes(image);
-	put_symbols(image);
+	put_symbols(image, exported, (const uint64_t[]){ image->tensor.type, image->storage.type }, EXPORTED);
 }
 
 void torch_image_destroy(struct torch_image *image)
@@ -408,4 +410,66 @@ struct torch_nets torch_image_nets(struct torch_image *image, uint64_t tensor)
 	ret.linear = add_net(image, &linear, TORCH_NET_PARAMETERS, "weight", tensor, 5 * WORD, &ret.items);
 	ret.net = add_net(image, &net, TORCH_NET_CHILDREN, "fc", ret.linear, 6 * WORD, &ret.part);
 	return ret;
+}
+
+/* ---- Python ---- */
+
+/* Python's object of the i-th tensor, counted from 0. */
+static uint64_t add_wrapper(struct torch_image *image, struct python_image *py, uint64_t type, uint64_t tensor)
+{
+	uint64_t at = python_image_object(py, type, 0x20);
+
+	put(image, at + 0x10, tensor);
+	torch_image_set(image, tensor, LBX_TORCH_PYOBJ, at, WORD);
+	return at;
+}
+
+static uint64_t dict_of(struct python_image *py, const char *const *names, const uint64_t *values, int n)
+{
+	uint64_t keys[8];
+
+	for (int i = 0; i < n; i++)
+		keys[i] = python_image_str(py, names[i]);
+	return python_image_dict(py, keys, values, n);
+}
+
+void torch_image_speak(struct torch_image *image, unsigned minor)
+{
+	enum { T = 6 };
+	static const char *const parts[] = { "_parameters", "_modules" }, *const parameters[] = { "weight", "bias" };
+	static const char *const globals[] = { "net", "x", "batch", "items", "note" };
+	static const char *const locals[] = { "self", "given", "late" }, *const modules[] = { "sys", "__main__" };
+	static const char *const fc[] = { "fc" };
+	static const int64_t few[] = { 4 };
+	struct python_image *py = &image->python;
+	uint64_t type, t[T], objects[8];
+
+	python_image_create(py, &image->regions, TORCH_PYTHON, minor);
+	put_symbols(image, exported,
+		    (const uint64_t[]){ image->tensor.type, image->storage.type, TORCH_PYTHON + PYTHON_RUNTIME,
+					TORCH_PYTHON + PYTHON_VERSION, TORCH_PYTHON + PYTHON_TYPE_TYPE },
+		    EXPORTED_WITH_PYTHON);
+	type = python_image_type(py, "Tensor", 0, 0x20);
+	for (int i = 0; i < T; i++)
+		t[i] = add_wrapper(image, py, type,
+				   torch_image_tensor(image, &image->tensor, TORCH_F32, 1, few,
+						      torch_image_storage(image, 16)));
+	struct python_class module = python_image_class(py, "Linear", parts, 2);
+	uint64_t linear =
+	    python_image_instance(py, &module,
+				  (const uint64_t[]){ dict_of(py, parameters, t, 2), dict_of(py, NULL, NULL, 0) });
+	uint64_t net =
+	    python_image_instance(py, &module,
+				  (const uint64_t[]){ dict_of(py, NULL, NULL, 0), dict_of(py, fc, &linear, 1) });
+	objects[0] = python_image_str(py, "image");
+	objects[1] = python_image_int(py, 7);
+	uint64_t batch = python_image_dict(py, objects, &t[2], 2);
+	uint64_t pair = python_image_tuple(py, (const uint64_t[]){ t[4], objects[0] }, 2);
+	uint64_t items = python_image_list(py, (const uint64_t[]){ objects[1], pair, batch }, 3);
+	uint64_t main = dict_of(py, globals, (const uint64_t[]){ net, t[3], batch, items, objects[0] }, 5);
+	python_image_import(py, modules, (const uint64_t[]){ dict_of(py, fc, objects, 1), main }, 2);
+	python_image_call(py, "<module>", main, NULL, NULL, 0);
+	python_image_call(py, "Net.forward", main, locals, (const uint64_t[]){ net, t[3], t[5] }, 3);
+	python_image_call(py, "Linear.forward", main, locals, (const uint64_t[]){ linear, t[3], t[5] }, 3);
+	python_image_raise(py, "RuntimeError", "shapes do not fit");
 }

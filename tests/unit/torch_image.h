@@ -3,6 +3,7 @@
 #ifndef TESTS_TORCH_IMAGE_H
 #define TESTS_TORCH_IMAGE_H
 
+#include "python_image.h"
 #include "regions.h"
 #include "torch/layout.h"
 
@@ -13,6 +14,7 @@ enum {
 	TORCH_CODE = TORCH_MODULE + 0x1000,
 	TORCH_CLASSES = TORCH_MODULE + 0x2000,
 	TORCH_MODULE_SIZE = 0x3000,
+	TORCH_PYTHON = TORCH_CLASSES + 0x800, /* what the interpreter exports */
 	TORCH_HEAP = 0x10000000, /* objects */
 	TORCH_HEAP_SIZE = 0x4000,
 	TORCH_DATA = 0x30000000, /* what tensors hold */
@@ -52,6 +54,7 @@ struct torch_image {
 		struct regions regions; /* the program, libc10.so, heap, data */
 	};
 	struct lbx_torch_layout layout;
+	struct python_image python;
 	uint64_t heap, data, classes, names; /* where the next will be */
 	struct torch_class tensor, storage, undefined, quantized, sparse, quantizer, meta;
 };
@@ -83,5 +86,8 @@ struct torch_nets {
 	uint64_t net, linear, items, part; /* addresses: of the modules, of the tensor's item, of the part's */
 };
 struct torch_nets torch_image_nets(struct torch_image *image, uint64_t tensor);
+/* And Python 3.11 or 3.13 around six tensors more: net.fc.weight and bias, batch['image'], x, which is batch[7], items[1][0],
+ * and `late`, a variable of functions; a thread in Linear.forward, called by Net.forward, which raises an exception. */
+void torch_image_speak(struct torch_image *image, unsigned minor);
 
 #endif
