@@ -68,6 +68,13 @@ uint64_t lbx_py_word(const struct lbx_python *py, uint64_t address)
 	return lbx_py_read(py, address, &word, sizeof word) ? word : 0;
 }
 
+bool lbx_python_is_code(const struct lbx_python *py, uint64_t address)
+{
+	const struct lbx_segment *segment = lbx_loaded_segment_at(&py->module, address);
+
+	return segment && segment->executable;
+}
+
 uint64_t lbx_py_interpreter(const struct lbx_python *py, int i)
 {
 	uint64_t at = i < MAX_INTERPRETERS ? lbx_py_word(py, py->runtime + py->layout.interpreters) : 0;
@@ -145,6 +152,7 @@ static bool open_at(struct lbx_python *py, const struct lbx_loaded *m)
 {
 	uint64_t version = 0;
 
+	py->module = *m;
 	if (!find_version(py, m, &version) || !lbx_py_layout_of(py->target, py->runtime, version, &py->layout))
 		return false;
 	snprintf(py->version, sizeof py->version, "%u.%u.%u", (unsigned)(version >> 24 & 0xff),

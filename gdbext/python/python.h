@@ -25,6 +25,7 @@ struct lbx_python {
 	struct lbx_cache *cache; /* the program stands still */
 	struct lbx_py_layout layout;
 	char version[16]; /* "3.11.2" */
+	struct lbx_loaded module; /* which the interpreter is */
 	uint64_t runtime; /* address of _PyRuntime */
 	uint64_t type_type; /* of the type of types */
 	struct lbx_py_types types;
@@ -54,6 +55,9 @@ bool lbx_python_goes_on(const struct lbx_python *py);
 bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n);
 /* The word at an address; 0: it cannot be read. */
 uint64_t lbx_py_word(const struct lbx_python *py, uint64_t address);
+
+/* Whether code is the interpreter's own. */
+bool lbx_python_is_code(const struct lbx_python *py, uint64_t address);
 
 /* The i-th interpreter, from 0 on; 0: there are no more. */
 uint64_t lbx_py_interpreter(const struct lbx_python *py, int i);

@@ -32,6 +32,14 @@ python_program()
 	check 'Python, a core: the functions alone' '#0   Server.serve at ' core "$core" bt --bare
 	check 'Python, a core: no tensors' 'no Lazybones runtime in this program' core "$core" list
 	check 'Python, a core: as JSON' '{"frame":0,"function":"Server.serve","file":' core "$core" bt --json
+	line=$("$O/bin/lazybones" core "$core" threads --json | python3 -c '
+import json, sys
+frames = json.load(sys.stdin)["threads"][0]["frames"]
+print(sum("PyEval_EvalFrame" in (frame["function"] or "") for frame in frames) > 0)')
+	expect 'Python, a core: frames of the interpreter, as JSON' True "$line"
+	line=$("$O/bin/lazybones" core "$core" report)
+	expect 'Python, a core: as a text' "frames of Python $("$python" -c 'import platform; print(platform.python_version())')'s interpreter" "$line"
+	expect 'Python, a core: none by its name' 0 "$(grep -c PyEval_EvalFrame <<<"$line")"
 	python_subinterpreter "$python"
 	python_exception "$python"
 }

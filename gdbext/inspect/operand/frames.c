@@ -415,8 +415,27 @@ void lbx_tell_frame(struct lbx_context *context, const struct lbx_frame_view *fr
 		lbx_printf(out, "       … and more: only the first %d are looked at\n", LBX_HELD_MAX);
 }
 
-/* A text tells frames that are repeated once. */
-static void tell_frames(struct lbx_context *context, const struct lbx_thread_view *view)
+/* How many frames from the i-th on are the interpreter's own, in which its user sees little; 0 where `py` is NULL. */
+static int count_interpreter(const struct lbx_python *py, const struct lbx_thread_view *view, int i)
+{
+	int end = view->left_out && i < view->gap ? view->gap : view->n, n = i;
+
+	while (py && n < end && view->frames[n].n_held == 0 &&
+	       lbx_python_is_code(py, lbx_frame_code(&view->frames[n].frame)))
+		n++;
+	return n - i;
+}
+
+static void tell_interpreter(struct lbx_out *out, const struct lbx_python *py, const struct lbx_frame_view *first,
+			     int n)
+{
+	for (int i = 0; i < n; i++)
+		LBX_KEY(out, NULL, json_frame(&first[i]));
+	lbx_printf(out, "  #%-3" PRIu64 "… %d frames of Python %s's interpreter\n", first->number, n, py->version);
+}
+
+/* A text tells frames that are repeated once, and those of an interpreter of Python, where `py` is one, by their number. */
+static void tell_frames(struct lbx_context *context, const struct lbx_python *py, const struct lbx_thread_view *view)
 {
 	struct lbx_out *out = context->out;
 	char text[2 * LABEL];
@@ -424,8 +443,14 @@ static void tell_frames(struct lbx_context *context, const struct lbx_thread_vie
 	lbx_begin_list(out, "frames");
 	for (int i = 0, times; i < view->n;) {
 		int period = lbx_thread_view_fold(view, i, &times), n = period ? period * times : 1;
+		int own = count_interpreter(py, view, i);
 		if (lbx_describe_left_out(view, i, text, sizeof text))
 			lbx_printf(out, "  %s\n", text);
+		if (own > 1) {
+			tell_interpreter(out, py, &view->frames[i], own);
+			i += own;
+			continue;
+		}
 		for (int k = 0; k < n; k++)
 			if (k < period || !period)
 				lbx_tell_frame(context, &view->frames[i + k], false);
@@ -445,6 +470,7 @@ void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *
 	const struct lbx_thread *run = &view->runs;
 	struct lbx_out *out = context->out;
 	char text[2 * LABEL];
+	const char *why;
 
 	lbx_describe_run(context, run, text, sizeof text);
 	lbx_begin(out, NULL);
@@ -458,9 +484,10 @@ void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *
 			json_pack("{s:I,s:I,s:I,s:I,s:I}", "number", (json_int_t)run->eval, "tensor",
 				  (json_int_t)run->tensor, "done", (json_int_t)run->done, "total",
 				  (json_int_t)run->total, "waits_for", (json_int_t)run->waits_for));
-	if (lbx_tell_python(context, view->tid, &(struct lbx_python_ask){ .max = LBX_PYTHON_FRAMES }))
+	bool has_python = lbx_tell_python(context, view->tid, &(struct lbx_python_ask){ .max = LBX_PYTHON_FRAMES });
+	if (has_python)
 		lbx_printf(out, "  in C and C++\n");
-	tell_frames(context, view);
+	tell_frames(context, has_python ? lbx_context_python(context, &why) : NULL, view);
 	if (view->cut)
 		lbx_printf(out, "  … and maybe more\n");
 	if (view->end[0])
