@@ -66,19 +66,19 @@ static void put_quoted(FILE *file, const char *text)
 static void put_node(struct walk *w, const struct lbx_tensor *t)
 {
 	bool ready = t->state == LBX_READY;
-	char shape[LBX_LIST_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
+	char type[LBX_TYPE_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (!w->file) {
 		LBX_KEY(w->context->out, NULL, lbx_json_tensor(t));
 		return;
 	}
-	lbx_describe_shape(t, shape, sizeof shape);
+	lbx_describe_type(t, type, sizeof type);
 	lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 	fprintf(w->file, "\tt%" PRIu64 " [label=\"", t->id);
 	put_quoted(w->file, t->name);
 	fprintf(w->file, "%s#%" PRIu64 " ", t->name[0] ? " " : "", t->id);
 	put_quoted(w->file, *lbx_expression(t, expression) ? expression : t->op);
-	fprintf(w->file, "\\n%s %s", lbx_tensor_dtype_name(t), shape);
+	fprintf(w->file, "\\n%s", type);
 	if (t->site) {
 		fputs("\\n", w->file);
 		put_quoted(w->file, pc);

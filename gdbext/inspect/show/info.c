@@ -274,15 +274,15 @@ static void tell_pending(struct lbx_out *out, const struct lbx_tensor *t)
 
 static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 {
-	char shape[LBX_LIST_MAX], bytes[32];
+	char type[LBX_TYPE_MAX], bytes[32];
 
-	lbx_describe_shape(t, shape, sizeof shape);
+	lbx_describe_type(t, type, sizeof type);
 	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s", t->name);
 	else
 		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
-	lbx_printf(out, ": %s %s, ", lbx_tensor_dtype_name(t), shape);
+	lbx_printf(out, ": %s, ", type);
 	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(lbx_told_state(t)));
 	lbx_printf(out, "\n");
 	field(out, "id");
@@ -343,8 +343,10 @@ static void tell(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, lbx_json_tensor(t));
 	tell_heading(out, t);
-	print_encoding(out, t->encoding);
-	print_layout(out, t);
+	if (!t->is_shapeless) {
+		print_encoding(out, t->encoding);
+		print_layout(out, t);
+	}
 	key_layout(out, t);
 	tell_op(out, t);
 	tell_computed(out, t);

@@ -34,14 +34,14 @@ struct tree {
 static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 {
 	struct lbx_out *out = tree->context->out;
-	char shape[LBX_LIST_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
+	char type[LBX_TYPE_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s ", t->name);
 	lbx_printf(out, "#%" PRIu64 " ", t->id);
 	lbx_styled(out, LBX_TITLE, "%s%s", t->op, t->op[0] ? " " : "");
-	lbx_describe_shape(t, shape, sizeof shape);
-	lbx_printf(out, "%s %s %s", lbx_tensor_dtype_name(t), shape, lbx_state_name(lbx_told_state(t)));
+	lbx_describe_type(t, type, sizeof type);
+	lbx_printf(out, "%s %s", type, lbx_state_name(lbx_told_state(t)));
 	if (t->site) {
 		lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 		lbx_printf(out, "  ");

@@ -55,12 +55,16 @@ static json_t *encoding(const struct lbx_encoding *e)
 	return o;
 }
 
-void lbx_describe_shape(const struct lbx_tensor *t, char *ret, size_t size)
+void lbx_describe_type(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	if (t->is_shapeless)
-		snprintf(ret, size, "(?)");
-	else
-		lbx_format_list(lbx_shape(t), t->rank, ret, size);
+	char shape[LBX_LIST_MAX];
+
+	if (t->is_shapeless) {
+		snprintf(ret, size, "of unknown shape");
+		return;
+	}
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	snprintf(ret, size, "%s %s", lbx_tensor_dtype_name(t), shape);
 }
 
 json_t *lbx_json_tensor(const struct lbx_tensor *t)
@@ -72,8 +76,8 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 
 	json_object_set_new(o, "id", t->id ? json_integer((json_int_t)t->id) : json_null());
 	json_object_set_new(o, "name", t->name[0] ? lbx_json_string(t->name) : json_null());
-	json_object_set_new(o, "dtype", json_string(lbx_tensor_dtype_name(t)));
-	if (t->encoding)
+	json_object_set_new(o, "dtype", t->is_shapeless ? json_null() : json_string(lbx_tensor_dtype_name(t)));
+	if (t->encoding && !t->is_shapeless)
 		json_object_set_new(o, "encoding", encoding(t->encoding));
 	json_object_set_new(o, "shape", t->is_shapeless ? json_null() : lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "strides", known ? lbx_json_list(lbx_strides(t), t->rank) : json_null());
@@ -99,16 +103,15 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 
 void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	char shape[LBX_LIST_MAX], number[LBX_ID_TEXT_MAX];
+	char type[LBX_TYPE_MAX], number[LBX_ID_TEXT_MAX];
+	const char *state = lbx_state_name(lbx_told_state(t));
 
 	lbx_tensor_id_text(t, number);
-	lbx_describe_shape(t, shape, sizeof shape);
+	lbx_describe_type(t, type, sizeof type);
 	if (t->name[0])
-		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_tensor_dtype_name(t), shape,
-			 lbx_state_name(lbx_told_state(t)));
+		snprintf(ret, size, "%s (%s, %s, %s)", t->name, number, type, state);
 	else
-		snprintf(ret, size, "%s (%s %s, %s)", number, lbx_tensor_dtype_name(t), shape,
-			 lbx_state_name(lbx_told_state(t)));
+		snprintf(ret, size, "%s (%s, %s)", number, type, state);
 }
 
 void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t size)

@@ -10,8 +10,9 @@
 json_t *lbx_json_tensor(const struct lbx_tensor *t);
 /* Address of element 0; 0 while there is no value, or it lies outside the buffer. */
 uint64_t lbx_tensor_data(const struct lbx_tensor *t);
-/* "(2, 3)", or "(?)". */
-void lbx_describe_shape(const struct lbx_tensor *t, char *ret, size_t size);
+enum { LBX_TYPE_MAX = LBX_LIST_MAX + 64 };
+/* "float32 (2, 3)", or "of unknown shape". */
+void lbx_describe_type(const struct lbx_tensor *t, char *ret, size_t size);
 /* "x (#12, float32 (2, 3), ready)", in LBX_DESCRIPTION_MAX. */
 enum { LBX_DESCRIPTION_MAX = LB_NAME_MAX + LBX_ID_TEXT_MAX + LBX_LIST_MAX + 64 };
 void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size);

@@ -49,7 +49,7 @@ root = next(int(words[1]) for words in truth if words[0] == "graph")
 start = next(tensor["id"] for tensor in tensors if data_of(tensor) == root and tensor["op"])
 graph = ask("graph", f"#{start}")["tensors"]
 for tensor in graph:
-    if tensor["op"].startswith("SplitBackward") and (tensor["shape"], tensor["size"]) != (None, None):
+    if tensor["op"].startswith("SplitBackward") and (tensor["dtype"], tensor["shape"], tensor["size"]) != (None, None, None):
         print(f"{tensor['op']} has several results, but: {tensor['shape']}")
 wanted = collections.Counter(
     int(leaf) if int(leaf) else name for _, name, leaf in (words for words in truth if words[0] == "node")
