@@ -150,7 +150,8 @@ static void ordinary(void **state)
 	(void)state;
 	for (int round = 0; round < 16; round++) {
 		for (int i = 0; i < N; i++) {
-			d[i] = (double)(random_bits(&seed) >> 11) * 0x1p-53 + (round & 1 ? round & 8 ? -1e6 : 1e6 : -0.5);
+			d[i] =
+			    (double)(random_bits(&seed) >> 11) * 0x1p-53 + (round & 1 ? round & 8 ? -1e6 : 1e6 : -0.5);
 			f[i] = (float)d[i];
 		}
 		if (round & 2) {
