@@ -7,7 +7,23 @@
 
 #include <string.h>
 
-enum { PAGE = 4096, RECORD = 2 * PAGE, MAX_BLOCKS = 1 << 14, OF_ITS_OWN = 2, FLAGS = 7, STACK_MAX = 1 << 30 };
+enum {
+	PAGE = 4096,
+	RECORD = 2 * PAGE,
+	LEAST = 1 << 17,
+	MAX_BLOCKS = 1 << 14,
+	OF_ITS_OWN = 2,
+	FLAGS = 7,
+	STACK_MAX = 1 << 30
+};
+
+/* The size that a header tells, where `left` bytes are left; 0: it is none. */
+static uint64_t size_of(const uint64_t head[2], uint64_t left)
+{
+	uint64_t size = head[1] & ~(uint64_t)FLAGS;
+
+	return head[0] == 0 && (head[1] & FLAGS) == OF_ITS_OWN && size % PAGE == 0 && size <= left ? size : 0;
+}
 
 static uint64_t single_allocations(struct lbx_target *target, const struct lbx_range *range)
 {
@@ -16,9 +32,8 @@ static uint64_t single_allocations(struct lbx_target *target, const struct lbx_r
 	for (int i = 0; i < MAX_BLOCKS && done < range->size; i++) {
 		if (!lbx_target_try_read(target, range->start + done, head, sizeof head))
 			break;
-		uint64_t size = head[1] & ~(uint64_t)FLAGS;
-		if (head[0] != 0 || (head[1] & FLAGS) != OF_ITS_OWN || size == 0 || size % PAGE ||
-		    size > range->size - done)
+		uint64_t size = size_of(head, range->size - done);
+		if (size == 0)
 			break;
 		done += size;
 	}
@@ -43,4 +58,16 @@ uint64_t lbx_large_allocations(struct lbx_target *target, const struct lbx_range
 	uint64_t done = range->start % PAGE ? 0 : single_allocations(target, range);
 
 	return done == 0 && lbx_is_stack(target, range) ? range->size : done;
+}
+
+size_t lbx_before_large(const void *bytes, size_t n, uint64_t address, uint64_t end)
+{
+	uint64_t head[2];
+
+	for (size_t at = PAGE - (size_t)(address % PAGE); at + sizeof head <= n; at += PAGE) {
+		memcpy(head, (const char *)bytes + at, sizeof head);
+		if (size_of(head, end - address - at) >= LEAST)
+			return at;
+	}
+	return n;
 }

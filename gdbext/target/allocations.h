@@ -12,4 +12,8 @@ uint64_t lbx_large_allocations(struct lbx_target *target, const struct lbx_range
 /* Whether it is such a stack. */
 bool lbx_is_stack(struct lbx_target *target, const struct lbx_range *range);
 
+/* Of n bytes that were read at an address, in a range that ends at `end`: how many come before a later page in which such an
+ * allocation begins. n: none does. Other memory may lie between them, as Python's arenas. */
+size_t lbx_before_large(const void *bytes, size_t n, uint64_t address, uint64_t end);
+
 #endif

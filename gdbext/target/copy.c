@@ -9,7 +9,7 @@
 #include "target/allocations.h"
 #include "target/ranges.h"
 
-enum { PIECE = 1 << 22 };
+enum { PIECE = 1 << 20 };
 
 struct lbx_copy {
 	struct part {
@@ -18,43 +18,8 @@ struct lbx_copy {
 	} *parts; /* by address */
 	size_t n, room;
 	unsigned char *memory;
-	size_t size;
+	uint64_t size, used;
 };
-
-struct ranges {
-	struct lbx_range *list;
-	size_t n, room;
-	uint64_t bytes;
-};
-
-static bool add_range(struct lbx_target *target, struct lbx_range range, uint64_t most, struct ranges *ret)
-{
-	uint64_t large = lbx_large_allocations(target, &range);
-
-	if (large == range.size && lbx_is_stack(target, &range))
-		large = 0;
-	range.start += large;
-	range.size -= large;
-	if (range.size == 0)
-		return true;
-	if (range.size > most - ret->bytes || !lb_reserve(ret->list, ret->room, ret->n + 1))
-		return false;
-	ret->list[ret->n++] = range;
-	ret->bytes += range.size;
-	return true;
-}
-
-static bool list_ranges(struct lbx_target *target, pid_t pid, uint64_t most, struct ranges *ret)
-{
-	struct lbx_ranges ranges = { .reader = target };
-	struct lbx_range range;
-	bool done = true;
-
-	for (uint64_t from = 0; done && lbx_ranges_next(&ranges, pid, from, &range); from = range.start + range.size)
-		done = add_range(target, range, most, ret);
-	lbx_ranges_close(&ranges);
-	return done && ret->n > 0;
-}
 
 static bool add_part(struct lbx_copy *copy, uint64_t start, uint64_t size, const unsigned char *bytes)
 {
@@ -70,40 +35,65 @@ static bool add_part(struct lbx_copy *copy, uint64_t start, uint64_t size, const
 	return true;
 }
 
-static bool fill(struct lbx_copy *copy, struct lbx_target *target, const struct ranges *ranges)
+/* Up to the next large allocation, which other memory may lie before and behind. */
+static bool add_piece(struct lbx_copy *copy, struct lbx_target *target, const struct lbx_range *rest,
+		      uint64_t *ret_done)
 {
-	unsigned char *to = copy->memory;
+	unsigned char *to = copy->memory + copy->used;
+	size_t n = (size_t)(rest->size < PIECE ? rest->size : PIECE);
 
-	for (size_t i = 0; i < ranges->n; i++) {
-		const struct lbx_range *range = &ranges->list[i];
-		for (uint64_t done = 0, n; done < range->size; done += n, to += n) {
-			n = range->size - done < PIECE ? range->size - done : PIECE;
-			if (lbx_target_try_read(target, range->start + done, to, (size_t)n) &&
-			    !add_part(copy, range->start + done, n, to))
-				return false;
-		}
+	*ret_done = n;
+	if (n > copy->size - copy->used)
+		return false;
+	if (!lbx_target_try_read(target, rest->start, to, n))
+		return true;
+	*ret_done = lbx_before_large(to, n, rest->start, rest->start + rest->size);
+	copy->used += *ret_done;
+	return add_part(copy, rest->start, *ret_done, to);
+}
+
+static bool add_range(struct lbx_copy *copy, struct lbx_target *target, struct lbx_range rest)
+{
+	uint64_t done;
+
+	while (rest.size) {
+		done = lbx_large_allocations(target, &rest);
+		if (done == rest.size && lbx_is_stack(target, &rest))
+			done = 0;
+		if (done == 0 && !add_piece(copy, target, &rest, &done))
+			return false;
+		rest.start += done;
+		rest.size -= done;
 	}
-	return copy->n > 0;
+	return true;
+}
+
+static bool fill(struct lbx_copy *copy, struct lbx_target *target, pid_t pid)
+{
+	struct lbx_ranges ranges = { .reader = target };
+	struct lbx_range range;
+	bool done = true;
+
+	for (uint64_t from = 0; done && lbx_ranges_next(&ranges, pid, from, &range); from = range.start + range.size)
+		done = add_range(copy, target, range);
+	lbx_ranges_close(&ranges);
+	return done && copy->n > 0;
 }
 
 struct lbx_copy *lbx_copy_take(struct lbx_target *target, pid_t pid, uint64_t most)
 {
 	struct lbx_copy *copy = calloc(1, sizeof *copy);
-	struct ranges ranges = { .n = 0 };
-	bool done = copy && list_ranges(target, pid, most, &ranges);
+	void *memory = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (done) {
-		void *memory = mmap(NULL, ranges.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (memory != MAP_FAILED) {
-			copy->memory = memory;
-			copy->size = ranges.bytes;
-			madvise(memory, ranges.bytes, MADV_HUGEPAGE); /* or its pages take longer than the bytes */
-		}
-		done = copy->memory && fill(copy, target, &ranges);
+	if (copy && memory != MAP_FAILED) {
+		copy->memory = memory;
+		copy->size = most;
+		madvise(memory, most, MADV_HUGEPAGE); /* or its pages take longer than the bytes */
+		if (fill(copy, target, pid))
+			return copy;
+	} else if (memory != MAP_FAILED) {
+		munmap(memory, most);
 	}
-	free(ranges.list);
-	if (done)
-		return copy;
 	lbx_copy_free(copy);
 	return NULL;
 }

@@ -32,27 +32,46 @@ static bool read_piece(struct lbx_target *target, uint64_t address, char *to, si
 	return read_piece(target, address + half, to + half, n - half) || first;
 }
 
+/* *ret_done: how much of what is left of a range has been looked at, or passed over. */
+static bool search_piece(struct run *r, const struct lbx_range *rest, uint64_t *ret_done)
+{
+	const struct lbx_search *search = r->search;
+	size_t most = PIECE + search->bytes - 1, n = (size_t)(rest->size < most ? rest->size : most);
+	const char *piece = lbx_target_map(r->target, rest->start, n);
+
+	*ret_done = rest->size < PIECE ? rest->size : PIECE;
+	if (!piece && !r->scratch && !(r->scratch = malloc(most)))
+		return lb_fail("out of memory");
+	if (!piece && read_piece(r->target, rest->start, r->scratch, n))
+		piece = r->scratch;
+	if (!piece)
+		return true;
+	size_t before = search->is_thorough ? n : lbx_before_large(piece, n, rest->start, rest->start + rest->size);
+	if (before < *ret_done)
+		*ret_done = n = before;
+	return search->look(search->context, piece, n, rest->start);
+}
+
 static bool search_range(struct run *r, const struct lbx_range *range)
 {
 	const struct lbx_search *search = r->search;
-	size_t most = PIECE + search->bytes - 1;
+	struct lbx_range rest = *range;
+	uint64_t done;
 
-	for (uint64_t at = search->is_thorough ? 0 : lbx_large_allocations(r->target, range); at < range->size;
-	     at += PIECE) {
-		uint64_t left = range->size - at, address = range->start + at;
-		size_t n = (size_t)(left < most ? left : most);
+	for (;;) {
+		done = search->is_thorough ? 0 : lbx_large_allocations(r->target, &rest);
+		rest.start += done;
+		rest.size -= done;
+		if (rest.size == 0)
+			return true;
 		if (search->progress && !search->progress(search->progress_context, r->done))
 			return false;
-		const char *piece = lbx_target_map(r->target, address, n);
-		r->done += (int64_t)(left < PIECE ? left : PIECE);
-		if (!piece && !r->scratch && !(r->scratch = malloc(most)))
-			return lb_fail("out of memory");
-		if (!piece && read_piece(r->target, address, r->scratch, n))
-			piece = r->scratch;
-		if (piece && !search->look(search->context, piece, n, address))
+		if (!search_piece(r, &rest, &done))
 			return false;
+		r->done += (int64_t)done;
+		rest.start += done;
+		rest.size -= done;
 	}
-	return true;
 }
 
 bool lbx_search(struct lbx_target *target, const struct lbx_search *search)

@@ -81,6 +81,36 @@ static void allocations_with_pages_of_their_own(void **state)
 	assert_int_equal(large(AT, SIZE), 0);
 }
 
+static size_t before(uint64_t address, size_t n, uint64_t end)
+{
+	return lbx_before_large((const char *)made.words + (address - AT), n, address, end);
+}
+
+/* What other memory lies before. */
+static void allocations_behind_others(void **state)
+{
+	const uint64_t end = AT + ((uint64_t)1 << 30), least = 1 << 17;
+
+	(void)state;
+	assert_int_equal(before(AT, SIZE, end), SIZE);
+	put(AT + 2 * PAGE + 8, least | ITS_OWN);
+	assert_int_equal(before(AT, SIZE, end), 2 * PAGE);
+	assert_int_equal(before(AT + 24, SIZE - 24, end), 2 * PAGE - 24);
+	assert_int_equal(before(AT, 2 * PAGE + 8, end), 2 * PAGE + 8); /* its header is not whole */
+	assert_int_equal(before(AT, 2 * PAGE + 16, end), 2 * PAGE);
+	/* that with which the bytes begin has been looked at; and all of it must be there */
+	assert_int_equal(before(AT + 2 * PAGE, SIZE - 2 * PAGE, end), SIZE - 2 * PAGE);
+	assert_int_equal(before(AT, SIZE, AT + 2 * PAGE + least), 2 * PAGE);
+	assert_int_equal(before(AT, SIZE, AT + 2 * PAGE + least - 1), SIZE);
+	/* smaller than any that has pages of its own; not at the beginning of a page; or no such header */
+	put(AT + 2 * PAGE + 8, (least - PAGE) | ITS_OWN);
+	put(AT + 3 * PAGE + 24, least | ITS_OWN);
+	put(AT + 4 * PAGE + 8, least | 1);
+	put(AT + 5 * PAGE, 1);
+	put(AT + 5 * PAGE + 8, least | ITS_OWN);
+	assert_int_equal(before(AT, SIZE, end), SIZE);
+}
+
 static void stacks_of_threads(void **state)
 {
 	const uint64_t record = AT + SIZE - 1024;
@@ -169,6 +199,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(allocations_with_pages_of_their_own, set_up),
+		cmocka_unit_test_setup(allocations_behind_others, set_up),
 		cmocka_unit_test_setup(stacks_of_threads, set_up),
 #if defined(__GLIBC__) && !LB_SANITIZED
 		cmocka_unit_test(those_of_this_process),

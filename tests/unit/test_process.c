@@ -20,6 +20,7 @@
 #include "lazybones.h"
 #include "target/hold.h"
 #include "target/process.h"
+#include "target/search.h"
 
 static void *sleep_long(void *unused)
 {
@@ -263,6 +264,66 @@ static void wait_for_change(struct lbx_target *now)
 		usleep(100);
 }
 
+static bool is_copied(struct lbx_target *target, const char *at)
+{
+	struct lbx_range range;
+
+	return lbx_target_copied(target, (uintptr_t)at, &range) && range.start == (uintptr_t)at;
+}
+
+static bool look_for(void *context, const char *bytes, size_t n, uint64_t address)
+{
+	uint64_t *sought = context;
+
+	if (*sought - address < n)
+		*sought = bytes[*sought - address] == 7 ? 0 : *sought;
+	return true;
+}
+
+/* Whether a byte of value 7 is among what a search looks at. */
+static bool is_searched(struct lbx_target *target, const char *at)
+{
+	uint64_t sought = (uintptr_t)at;
+	const struct lbx_search search = { .bytes = 8, .look = look_for, .context = &sought };
+
+	assert_true(lbx_search(target, &search));
+	return sought == 0;
+}
+
+/* A large allocation is neither copied nor searched, what lies before and behind it in one range is. */
+static void a_copy_leaves_out_large_allocations(void **state)
+{
+	enum { MIB = 1 << 20, SIZE = 12 * MIB, LARGE = 3 * MIB, LARGE_SIZE = 6 * MIB };
+	char *at = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct lbx_target *target;
+
+	(void)state;
+	if (LB_SANITIZES_ADDRESSES || LB_SANITIZES_THREADS)
+		skip();
+	assert_true(at != MAP_FAILED);
+	memset(at, 7, SIZE);
+	((uint64_t *)(at + LARGE))[0] = 0;
+	((uint64_t *)(at + LARGE))[1] = LARGE_SIZE | 2;
+	pid_t pid = start_counting();
+	assert_true(lbx_process_open(pid, &target));
+	for (int i = 0; i < 2; i++) { /* without a copy, and in one */
+		assert_true(is_searched(target, at + LARGE - 1));
+		assert_false(is_searched(target, at + LARGE + 4096));
+		assert_false(is_searched(target, at + LARGE + LARGE_SIZE - 1));
+		assert_true(is_searched(target, at + LARGE + LARGE_SIZE));
+		assert_true(is_searched(target, at + SIZE - 1));
+		assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_RUNNING);
+	}
+	assert_true(is_copied(target, at + LARGE - 1));
+	assert_false(is_copied(target, at + LARGE));
+	assert_false(is_copied(target, at + LARGE + LARGE_SIZE - 1));
+	assert_true(is_copied(target, at + LARGE + LARGE_SIZE));
+	lbx_target_destroy(target);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	munmap(at, SIZE);
+}
+
 /* What is read is of one moment, while the program runs on. */
 static void a_copy_lets_the_program_go(void **state)
 {
@@ -412,13 +473,10 @@ static void what_changed_is_told_once(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_stands_still_is_known),
-		cmocka_unit_test(so_is_one_that_is_held),
-		cmocka_unit_test(untouched_memory_is_left_out),
-		cmocka_unit_test(what_is_in_memory_is_counted),
-		cmocka_unit_test(a_copy_lets_the_program_go),
-		cmocka_unit_test(threads_of_a_container_are_known),
-		cmocka_unit_test(what_changed_is_told_once),
+		cmocka_unit_test(a_process_that_stands_still_is_known), cmocka_unit_test(so_is_one_that_is_held),
+		cmocka_unit_test(untouched_memory_is_left_out),         cmocka_unit_test(what_is_in_memory_is_counted),
+		cmocka_unit_test(a_copy_leaves_out_large_allocations),  cmocka_unit_test(a_copy_lets_the_program_go),
+		cmocka_unit_test(threads_of_a_container_are_known),     cmocka_unit_test(what_changed_is_told_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
