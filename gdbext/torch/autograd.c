@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "torch/accessors.h"
-#include "torch/types.h"
+#include "target/cxx_types.h"
 
 enum { REQUIRES, MUTABLE_GRADIENT, GRADIENT, FUNCTIONS };
 enum { WORD = 8, END_MAX = 0x100 };
@@ -31,8 +31,8 @@ bool lbx_torch_autograd_layout(struct lbx_target *target, const struct lbx_loade
 
 	*ret = (struct lbx_torch_autograd_layout){ .function = 0 };
 	if (!lbx_target_machine(target, &machine) || !lbx_target_try_read(target, object, &vtable, sizeof vtable) ||
-	    !lbx_torch_type_of(target, vtable, &type) ||
-	    !lbx_torch_type_is(target, type, "N5torch8autograd12AutogradMetaE"))
+	    !lbx_cxx_type_of(target, vtable, &type) ||
+	    !lbx_cxx_type_is(target, type, "N5torch8autograd12AutogradMetaE"))
 		return false;
 	for (int i = 0; i < FUNCTIONS; i++)
 		if (!read_code(target, modules, n, vtable, i, code[i]))

@@ -53,7 +53,7 @@ static void set_state(struct lbx_torch_set *s, const struct lbx_torch_record *r,
 
 	ret->state = LBX_READY;
 	ret->memory = lbx_torch_device(s, device);
-	if (r->class->kind == LBX_TORCH_OTHER) {
+	if (lbx_torch_kind(r->class) == LBX_TORCH_OTHER) {
 		set_opaque(ret, r->class->name);
 	} else if (device->type == META) {
 		set_opaque(ret, "it is on the meta device, and has no value");
@@ -100,7 +100,7 @@ bool lbx_torch_decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_tor
 				    .encoding = dtype->is_plain ? NULL : &dtype->encoding,
 				    .op = "",
 				    .op_class = LB_CLASS_LEAF,
-				    .layout_known = r->class->kind != LBX_TORCH_OTHER,
+				    .layout_known = lbx_torch_kind(r->class) != LBX_TORCH_OTHER,
 				    .offset = r->offset,
 				    .size = r->size,
 				    .refs = (uint32_t)r->references };

@@ -33,7 +33,7 @@ void lbx_torch_tell_set(struct lbx_torch_set *s, lbx_fact_fn *fn, void *context)
 	char text[TEXT];
 
 	for (int i = 0; i < s->classes.n; i++)
-		n_tensors += s->classes.list[i].kind != LBX_TORCH_STORAGE;
+		n_tensors += lbx_torch_kind(&s->classes.list[i]) != LBX_TORCH_STORAGE;
 	if (s->layout.since)
 		snprintf(text, sizeof text, "that of %s and later, as no other fits", s->layout.since);
 	else

@@ -31,12 +31,12 @@ static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 		    !add(&s->nets.places, &s->nets.places_room, &s->nets.n_places,
 			 address + at - LBX_TORCH_NET_WORD_AT))
 			return false;
-		if (!lbx_torch_may_be_class(&s->classes, word))
+		if (!lbx_cxx_may_be_class(&s->classes, word))
 			continue;
-		const struct lbx_torch_class *class = lbx_torch_class_at(&s->classes, word);
-		if (!class || class->kind == LBX_TORCH_UNDEFINED)
+		const struct lbx_cxx_class *class = lbx_cxx_class_at(&s->classes, word);
+		if (!class || lbx_torch_kind(class) == LBX_TORCH_UNDEFINED)
 			continue;
-		bool is_storage = class->kind == LBX_TORCH_STORAGE;
+		bool is_storage = lbx_torch_kind(class) == LBX_TORCH_STORAGE;
 		if (!(is_storage ? add(&s->storages, &s->storages_room, &s->n_storages, address + at)
 				 : add(&s->objects, &s->room, &s->n, address + at)))
 			return false;

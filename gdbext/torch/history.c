@@ -38,8 +38,8 @@ static bool may_be_old(struct lbx_torch_set *s, const struct lbx_torch_record *r
 	return r->version_counter && r->autograd &&
 	       lbx_target_try_read(target, r->version_counter + s->layout.behind, &version, sizeof version) &&
 	       version && lbx_target_try_read(target, r->autograd, &vtable, sizeof vtable) &&
-	       lbx_torch_type_of(target, vtable, &type) &&
-	       lbx_torch_type_is(target, type, "N5torch8autograd22DifferentiableViewMetaE");
+	       lbx_cxx_type_of(target, vtable, &type) &&
+	       lbx_cxx_type_is(target, type, "N5torch8autograd22DifferentiableViewMetaE");
 }
 
 static bool add_computed(struct finder *f, const struct lbx_torch_record *r, uint64_t node)
@@ -245,7 +245,7 @@ static void tell_reach(struct lbx_torch_set *s, const struct lbx_torch_node *nod
 /* Where there is none, an object of a class of its own stands for it. */
 static void describe_gradient(struct lbx_torch_set *s, uint64_t address, char ret[TEXT])
 {
-	const struct lbx_torch_class *class;
+	const struct lbx_cxx_class *class;
 	size_t number = index_of(s, address);
 	uint64_t vtable;
 
@@ -254,9 +254,9 @@ static void describe_gradient(struct lbx_torch_set *s, uint64_t address, char re
 		return;
 	}
 	class = address && lbx_target_try_read(lbx_torch_set_target(s), address, &vtable, sizeof vtable)
-		    ? lbx_torch_class_at(&s->classes, vtable)
+		    ? lbx_cxx_class_at(&s->classes, vtable)
 		    : NULL;
-	if (!address || (class && class->kind == LBX_TORCH_UNDEFINED))
+	if (!address || (class && lbx_torch_kind(class) == LBX_TORCH_UNDEFINED))
 		snprintf(ret, TEXT, "None");
 	else
 		snprintf(ret, TEXT, "at 0x%" PRIx64 ", which was not found", address);

@@ -119,15 +119,15 @@ static bool class_of(struct lbx_target *target, uint64_t address, uint64_t *ret)
 	    front[0] % WORD)
 		return false;
 	*ret = front[1];
-	return front[1] && lbx_torch_type_is(target, front[1], "N5torch2nn6ModuleE");
+	return front[1] && lbx_cxx_type_is(target, front[1], "N5torch2nn6ModuleE");
 }
 
 static bool add_net(struct finder *f, uint64_t address)
 {
-	char class[LBX_TORCH_TYPE_NAME];
+	char class[LBX_CXX_NAME];
 	uint64_t type;
 
-	if (!class_of(f->target, address, &type) || !lbx_torch_type_name(f->target, type, class) ||
+	if (!class_of(f->target, address, &type) || !lbx_cxx_type_name(f->target, type, class) ||
 	    !is_string(f->target, address + PARAMETERS + KEYS, "Parameter") ||
 	    !is_string(f->target, address + BUFFERS + KEYS, "Buffer") ||
 	    !is_string(f->target, address + CHILDREN + KEYS, "Submodule"))

@@ -35,7 +35,7 @@ static const char *last_of(char *name)
 static const struct lbx_torch_node_class *class_of(struct lbx_torch_nodes *nodes, struct lbx_target *target,
 						   uint64_t vtable)
 {
-	char name[LBX_TORCH_TYPE_NAME];
+	char name[LBX_CXX_NAME];
 	uint64_t type;
 
 	for (size_t i = 0; i < nodes->n_classes; i++)
@@ -47,9 +47,9 @@ static const struct lbx_torch_node_class *class_of(struct lbx_torch_nodes *nodes
 	if (!class)
 		return NULL;
 	class->vtable = vtable;
-	class->is_node = lbx_torch_type_of(target, vtable, &type) &&
-			 lbx_torch_type_is(target, type, "N5torch8autograd4NodeE") &&
-			 lbx_torch_type_name(target, type, name);
+	class->is_node = lbx_cxx_type_of(target, vtable, &type) &&
+			 lbx_cxx_type_is(target, type, "N5torch8autograd4NodeE") &&
+			 lbx_cxx_type_name(target, type, name);
 	if (class->is_node)
 		memcpy(class->name, last_of(name), strlen(last_of(name)) + 1);
 	return nodes->classes[nodes->n_classes++] = class;

@@ -4,7 +4,7 @@
 #ifndef LBX_TORCH_NODE_H
 #define LBX_TORCH_NODE_H
 
-#include "torch/types.h"
+#include "target/cxx_types.h"
 
 /* In bytes; `edges` 0: they have none that could be found. */
 struct lbx_torch_node_layout {
@@ -21,7 +21,7 @@ struct lbx_torch_edge {
 struct lbx_torch_node_class {
 	uint64_t vtable;
 	bool is_node;
-	char name[LBX_TORCH_TYPE_NAME]; /* without its namespace: "AddmmBackward0" */
+	char name[LBX_CXX_NAME]; /* without its namespace: "AddmmBackward0" */
 };
 
 /* What is known of all nodes. */

@@ -13,7 +13,7 @@ enum { QUANTIZERS_MAX = 1 << 14, ALL_SCALES_MAX = 1 << 24 };
 
 struct reader {
 	struct lbx_target *target;
-	const struct lbx_torch_classes *classes;
+	const struct lbx_cxx_classes *classes;
 	const struct lbx_torch_layout *layout;
 };
 
@@ -29,7 +29,7 @@ static bool read_vector(const struct reader *reader, uint64_t tensor, int64_t n,
 	struct lbx_torch_storage s;
 
 	return lbx_torch_record_read(reader->target, reader->classes, reader->layout, tensor, &r) &&
-	       r.class->kind == LBX_TORCH_DENSE && r.rank == 1 && r.size == n && r.dtype == dtype &&
+	       lbx_torch_kind(r.class) == LBX_TORCH_DENSE && r.rank == 1 && r.size == n && r.dtype == dtype &&
 	       (n < 2 || r.strides[0] == 1) && r.device.type == 0 &&
 	       lbx_torch_storage_read(reader->target, reader->classes, reader->layout, r.storage, &s) &&
 	       s.bytes / 8 >= (uint64_t)n && (uint64_t)r.offset <= s.bytes / 8 - (uint64_t)n &&
@@ -125,7 +125,7 @@ static struct lbx_torch_quantizer *read_quantizer(const struct reader *reader, c
 }
 
 const struct lbx_encoding *lbx_torch_quantizer(struct lbx_torch_quantizers *quantizers, struct lbx_target *target,
-					       const struct lbx_torch_classes *classes,
+					       const struct lbx_cxx_classes *classes,
 					       const struct lbx_torch_layout *layout,
 					       const struct lbx_torch_dtype *dtype, const struct lbx_torch_record *r)
 {

@@ -19,7 +19,7 @@ struct lbx_torch_quantizers {
 
 /* The encoding of a quantised tensor's elements; NULL, quietly: it is not known. It lives as long as the quantizers. */
 const struct lbx_encoding *lbx_torch_quantizer(struct lbx_torch_quantizers *quantizers, struct lbx_target *target,
-					       const struct lbx_torch_classes *classes,
+					       const struct lbx_cxx_classes *classes,
 					       const struct lbx_torch_layout *layout,
 					       const struct lbx_torch_dtype *dtype, const struct lbx_torch_record *r);
 void lbx_torch_quantizers_free(struct lbx_torch_quantizers *quantizers);

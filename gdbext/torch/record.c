@@ -73,7 +73,7 @@ static bool is_consistent(const struct lbx_torch_record *r)
 	return n == r->size && r->offset >= 0;
 }
 
-bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_classes *classes,
+bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_cxx_classes *classes,
 			   const struct lbx_torch_layout *layout, uint64_t address, struct lbx_torch_record *ret)
 {
 	unsigned char bytes[TENSOR_MAX];
@@ -83,10 +83,11 @@ bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_cla
 	*ret = (struct lbx_torch_record){ .address = address };
 	if (!lbx_target_try_read(target, address, bytes, n))
 		return false;
-	ret->class = lbx_torch_class_at(classes, word_at(bytes, 0));
+	ret->class = lbx_cxx_class_at(classes, word_at(bytes, 0));
 	uint64_t rank = word_at(bytes, layout->rank);
-	if (!ret->class || ret->class->kind == LBX_TORCH_STORAGE || ret->class->kind == LBX_TORCH_UNDEFINED ||
-	    rank > LBX_TORCH_AXES || !take_counts(bytes, layout, &ret->references))
+	if (!ret->class || lbx_torch_kind(ret->class) == LBX_TORCH_STORAGE ||
+	    lbx_torch_kind(ret->class) == LBX_TORCH_UNDEFINED || rank > LBX_TORCH_AXES ||
+	    !take_counts(bytes, layout, &ret->references))
 		return false;
 	ret->rank = (int)rank;
 	ret->storage = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_AT);
@@ -108,19 +109,19 @@ bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_cla
 	       take_axes(target, bytes, layout, ret) && is_consistent(ret);
 }
 
-bool lbx_torch_storage_read(struct lbx_target *target, const struct lbx_torch_classes *classes,
+bool lbx_torch_storage_read(struct lbx_target *target, const struct lbx_cxx_classes *classes,
 			    const struct lbx_torch_layout *layout, uint64_t address, struct lbx_torch_storage *ret)
 {
 	unsigned char bytes[STORAGE_MAX];
-	const struct lbx_torch_class *class;
+	const struct lbx_cxx_class *class;
 
 	*ret = (struct lbx_torch_storage){ .address = address };
 	if (!lbx_target_try_read(target, address, bytes, sizeof bytes))
 		return false;
-	class = lbx_torch_class_at(classes, word_at(bytes, 0));
+	class = lbx_cxx_class_at(classes, word_at(bytes, 0));
 	ret->data = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_DATA);
 	ret->bytes = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_BYTES);
-	return class && class->kind == LBX_TORCH_STORAGE && take_counts(bytes, layout, &ret->references) &&
+	return class && lbx_torch_kind(class) == LBX_TORCH_STORAGE && take_counts(bytes, layout, &ret->references) &&
 	       take_device(bytes + layout->behind + LBX_TORCH_STORAGE_DEVICE, &ret->device) &&
 	       ret->bytes <= INT64_MAX / 2 && ret->data <= UINT64_MAX - ret->bytes;
 }

@@ -20,7 +20,7 @@ struct lbx_torch_storage {
 
 struct lbx_torch_record {
 	uint64_t address;
-	const struct lbx_torch_class *class;
+	const struct lbx_cxx_class *class;
 	uint64_t references;
 	uint64_t storage, autograd, version_counter, pyobj; /* addresses; 0: none */
 	bool
@@ -35,9 +35,9 @@ struct lbx_torch_record {
 };
 
 /* False, quietly, where it cannot be read, has been freed, or cannot be one with that layout. */
-bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_classes *classes,
+bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_cxx_classes *classes,
 			   const struct lbx_torch_layout *layout, uint64_t address, struct lbx_torch_record *ret);
-bool lbx_torch_storage_read(struct lbx_target *target, const struct lbx_torch_classes *classes,
+bool lbx_torch_storage_read(struct lbx_target *target, const struct lbx_cxx_classes *classes,
 			    const struct lbx_torch_layout *layout, uint64_t address, struct lbx_torch_storage *ret);
 
 #endif

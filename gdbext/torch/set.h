@@ -19,7 +19,7 @@ struct lbx_torch_set {
 	struct lbx_tensors tensors; /* first */
 	int n_modules;
 	struct lbx_loaded *modules;
-	struct lbx_torch_classes classes;
+	struct lbx_cxx_classes classes;
 	struct lbx_torch_layout layout;
 	struct lbx_torch_dtype dtypes[LBX_TORCH_DTYPES];
 	uint64_t *objects; /* addresses */

@@ -1,14 +1,14 @@
-#include "torch/types.h"
+#include "target/cxx_types.h"
 
 #include <string.h>
 
 #include "lazybones.h"
 #include "target/demangle.h"
 
-enum { MANGLED = 256, WORD = 8, BASES_MAX = 16, DEPTH_MAX = 16 };
+enum { WORD = 8, BASES_MAX = 16, DEPTH_MAX = 16 };
 
 /* As it stands there: one that begins with '*' is of a class that only one module knows. */
-static bool mangled_name(struct lbx_target *target, uint64_t type, char ret[MANGLED])
+bool lbx_cxx_type_mangled(struct lbx_target *target, uint64_t type, char ret[LBX_CXX_MANGLED])
 {
 	bool clean = lb_ok();
 	uint64_t name;
@@ -16,25 +16,25 @@ static bool mangled_name(struct lbx_target *target, uint64_t type, char ret[MANG
 	if (!lbx_target_try_read(target, type + WORD, &name, sizeof name) || !name ||
 	    !lbx_target_try_read(target, name, ret, 1))
 		return false;
-	bool is_read = lbx_target_read_string(target, name + (ret[0] == '*'), ret, MANGLED);
+	bool is_read = lbx_target_read_string(target, name + (ret[0] == '*'), ret, LBX_CXX_MANGLED);
 	if (clean)
 		lb_clear_error();
-	return is_read && ret[0] && strlen(ret) < MANGLED - 1 && strchr("N123456789S", ret[0]) &&
+	return is_read && ret[0] && strlen(ret) < LBX_CXX_MANGLED - 1 && strchr("N123456789S", ret[0]) &&
 	       !ret[strspn(ret, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
-bool lbx_torch_type_name(struct lbx_target *target, uint64_t type, char ret[LBX_TORCH_TYPE_NAME])
+bool lbx_cxx_type_name(struct lbx_target *target, uint64_t type, char ret[LBX_CXX_NAME])
 {
-	char mangled[2 + MANGLED] = "_Z";
+	char mangled[2 + LBX_CXX_MANGLED] = "_Z";
 
-	if (!mangled_name(target, type, mangled + 2))
+	if (!lbx_cxx_type_mangled(target, type, mangled + 2))
 		return false;
 	/* a name within a namespace is demangled as a variable's would be */
-	lbx_demangle(mangled, ret, LBX_TORCH_TYPE_NAME);
+	lbx_demangle(mangled, ret, LBX_CXX_NAME);
 	return ret[0] != '\0';
 }
 
-bool lbx_torch_type_of(struct lbx_target *target, uint64_t vtable, uint64_t *ret)
+bool lbx_cxx_type_of(struct lbx_target *target, uint64_t vtable, uint64_t *ret)
 {
 	uint64_t front[2]; /* how far the whole object is, which is 0 in the first table of a class */
 
@@ -45,12 +45,12 @@ bool lbx_torch_type_of(struct lbx_target *target, uint64_t vtable, uint64_t *ret
 	return true;
 }
 
-bool lbx_torch_type_is(struct lbx_target *target, uint64_t type, const char *mangled)
+bool lbx_cxx_type_is(struct lbx_target *target, uint64_t type, const char *mangled)
 {
 	uint64_t words[2]; /* the base; or flags and how many there are, and the first base */
-	char name[MANGLED];
+	char name[LBX_CXX_MANGLED];
 
-	for (int i = 0; i < DEPTH_MAX && mangled_name(target, type, name); i++) {
+	for (int i = 0; i < DEPTH_MAX && lbx_cxx_type_mangled(target, type, name); i++) {
 		if (strcmp(name, mangled) == 0)
 			return true;
 		if (!lbx_target_try_read(target, type + 2 * WORD, words, sizeof words))
