@@ -143,6 +143,64 @@ static void all_that_may_be_there_are_told(void **state)
 	says(s, "owner", "0x200048", "0x200048 is 8 bytes past the end of buffer #");
 }
 
+/* One that many begin in. */
+enum { CROWD = 400, SMALL = 4, REACH = 1 << 12 };
+
+static void make_crowd(uint64_t i, struct lbx_tensor *ret)
+{
+	make_overlapping(i, ret);
+	ret->data = IMAGE_DATA + SMALL * i;
+	ret->size = ret->axes.few.shape[0] = i == LARGE ? REACH / SMALL : 1;
+	ret->buffer_bytes = SMALL * ret->size;
+}
+
+static void make_crowded_buffer(uint64_t i, struct lbx_buffer *ret)
+{
+	struct lbx_tensor t;
+
+	make_crowd(i, &t);
+	*ret = (struct lbx_buffer){ .data = t.data, .nbytes = t.buffer_bytes, .capacity = t.buffer_bytes };
+}
+
+static void a_crowd_hides_nothing(void **state)
+{
+	static const struct made crowd = {
+		.n = CROWD, .n_buffers = CROWD, .tensor = make_crowd, .buffer = make_crowded_buffer, .input = input_of
+	};
+	struct session *s = *state;
+
+	made_alone(s, &crowd);
+	says(s, "owner", "0x200800", "0x200800 is byte 2044 of buffer #1");
+	says(s, "owner", "0x200004", "0x200004 is byte 0 of buffer #1");
+	says(s, "owner", "0x200640", "0x200640 is byte 0 of buffer #400");
+	says(s, "owner", "0x201008", "0x201008 is 4 bytes past the end of buffer #1");
+}
+
+/* ---- what an info says ---- */
+
+static void values_begin_in_one_column(void **state)
+{
+	static const char *const facts[][2] = { { "device", "cpu" }, { "requires_grad", "True" }, { NULL, NULL } };
+	struct made made = overlapping;
+	struct session *s = *state;
+	const char *text, *label;
+	static const char *const labels[] = { "id", "strides", "usage", "device", "requires_grad" };
+
+	made.facts = facts;
+	made_alone(s, &made);
+	text = session_says(s, "info", "#1");
+	for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+		char line[32];
+		snprintf(line, sizeof line, "\n  %s ", labels[i]);
+		label = strstr(text, line);
+		if (!label)
+			fail_msg("no '%s' in:\n%s", labels[i], text);
+		const char *value = label + 1 + strlen("  requires_grad ");
+		if (value[-1] != ' ' || value[0] == ' ')
+			fail_msg("%s has its value elsewhere:\n%s", labels[i], text);
+	}
+}
+
 /* ---- parts of one buffer ---- */
 
 enum { PARTS = 20, PART = 1 << 18, NAMED = 1 };
@@ -209,6 +267,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(masks_are_told_apart, begin_masks, session_stop),
 		cmocka_unit_test_setup_teardown(all_that_may_be_there_are_told, begin_overlapping, session_stop),
+		cmocka_unit_test_setup_teardown(a_crowd_hides_nothing, begin_parts, session_stop),
+		cmocka_unit_test_setup_teardown(values_begin_in_one_column, begin_parts, session_stop),
 		cmocka_unit_test_setup_teardown(who_has_names_is_added_up, begin_parts, session_stop),
 		cmocka_unit_test_setup_teardown(nobody_is_told_to_call_what_is_not_there, begin_overlapping,
 						session_stop),

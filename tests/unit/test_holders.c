@@ -37,11 +37,25 @@ static void what_is_used_or_small_or_unnamed_is_not_pinned(void **state)
 	assert_string_equal(said(MEBI - 4, 64), "view #4, #15");
 }
 
+static void nobody_has_no_number(void **state)
+{
+	struct lbx_holder h = { .bytes = MEBI, .buffer = { .tensor = 7 } };
+	char text[512];
+
+	(void)state;
+	lbx_describe_holder(&h, text, sizeof text);
+	assert_string_equal(text, "no tensor's (allocated for #7)");
+	h.buffer.tensor = 0;
+	lbx_describe_holder(&h, text, sizeof text);
+	assert_string_equal(text, "no tensor's");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_view_pins_a_large_buffer),
 		cmocka_unit_test(what_is_used_or_small_or_unnamed_is_not_pinned),
+		cmocka_unit_test(nobody_has_no_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

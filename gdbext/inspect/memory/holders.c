@@ -152,11 +152,17 @@ static int describe_list(const struct lbx_held_by *list, uint64_t n, char *ret, 
 	return used;
 }
 
+static int describe_nobody(uint64_t allocated_for, char *ret, size_t size)
+{
+	if (allocated_for == 0)
+		return snprintf(ret, size, "no tensor's");
+	return snprintf(ret, size, "no tensor's (allocated for #%" PRIu64 ")", allocated_for);
+}
+
 void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 {
-	size_t used = h->n_tensors
-			  ? (size_t)describe_list(h->tensors, h->n_tensors, ret, size)
-			  : (size_t)snprintf(ret, size, "no tensor's (allocated for #%" PRIu64 ")", h->buffer.tensor);
+	size_t used = (size_t)(h->n_tensors ? describe_list(h->tensors, h->n_tensors, ret, size)
+					    : describe_nobody(h->buffer.tensor, ret, size));
 	char bytes[32];
 
 	if (h->n_consumers && used < size) {

@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "inspect/tensor/describe.h"
 
-enum { MAX_CANDIDATES = 256 };
+enum { MAX_CANDIDATES = 256 }; /* buffers that hold one address, and tensors over one of them */
 
 /* A tensor, by the buffer it lies in. */
 struct use {
@@ -18,8 +18,9 @@ struct lbx_places {
 	struct lbx_tensors *tensors;
 	struct lbx_buffer *buffers; /* by address; they may overlap, where memory is given out again and again */
 	size_t *furthest;           /* of each, which ends last of it and those before it */
+	uint64_t *ends; /* where the last one ends of a half, of its halves …: that of [a, b) at (a + b) / 2 */
 	size_t n_buffers, buffers_room;
-	struct use *uses;           /* by address of the buffer, then as tensors are told apart */
+	struct use *uses; /* by address of the buffer, then as tensors are told apart */
 	size_t n_uses, uses_room;
 };
 
@@ -44,10 +45,22 @@ static uint64_t end_of(const struct lbx_buffer *b)
 	return b->data + (uint64_t)(b->capacity > 0 ? b->capacity : 0);
 }
 
+static uint64_t find_ends(struct lbx_places *p, size_t begin, size_t end)
+{
+	size_t middle = (begin + end) / 2;
+
+	if (begin == end)
+		return 0;
+	uint64_t before = find_ends(p, begin, middle), after = find_ends(p, middle + 1, end);
+	uint64_t last = before > after ? before : after, own = end_of(&p->buffers[middle]);
+	return p->ends[middle] = own > last ? own : last;
+}
+
 static bool sort_buffers(struct lbx_places *p)
 {
 	p->furthest = calloc(p->n_buffers + 1, sizeof *p->furthest);
-	if (!p->furthest)
+	p->ends = calloc(p->n_buffers + 1, sizeof *p->ends);
+	if (!p->furthest || !p->ends)
 		return lb_fail("out of memory for an index of %zu buffers", p->n_buffers);
 	if (p->n_buffers)
 		qsort(p->buffers, p->n_buffers, sizeof *p->buffers, by_data);
@@ -55,6 +68,7 @@ static bool sort_buffers(struct lbx_places *p)
 		size_t before = p->furthest[i - 1];
 		p->furthest[i] = end_of(&p->buffers[before]) > end_of(&p->buffers[i]) ? before : i;
 	}
+	find_ends(p, 0, p->n_buffers);
 	return true;
 }
 
@@ -110,6 +124,7 @@ void lbx_places_destroy(struct lbx_places *places)
 		return;
 	free(places->buffers);
 	free(places->furthest);
+	free(places->ends);
 	free(places->uses);
 	free(places);
 }
@@ -174,30 +189,57 @@ static int score(const struct lbx_tensor *t, uint64_t address)
 	return 4 * (lbx_tensor_data(t) == address) + 2 * !(t->flags & LB_FLAG_UNASKED) + (t->name[0] != '\0');
 }
 
+/* A look for what is at an address. */
+struct look {
+	struct lbx_places *places;
+	uint64_t address;
+	size_t buffers; /* that hold it, so far */
+	int best;
+	struct lbx_place *place;
+};
+
 /* Takes the best tensor over a buffer, if it is better than that of another one. */
-static void look_at(struct lbx_places *places, const struct lbx_buffer *buffer, uint64_t address, int *best,
-		    struct lbx_place *ret)
+static void look_at(struct look *look, const struct lbx_buffer *buffer)
 {
+	struct lbx_place *place = look->place;
 	struct lbx_tensor t;
 
-	if (ret->kind == LBX_PLACE_NOTHING) {
-		ret->kind = LBX_PLACE_BUFFER;
-		ret->buffer = *buffer;
+	if (place->kind == LBX_PLACE_NOTHING) {
+		place->kind = LBX_PLACE_BUFFER;
+		place->buffer = *buffer;
 	}
-	for (size_t i = 0; i < MAX_CANDIDATES && lbx_places_tensor(places, buffer, &i, &t);) {
-		if (t.size == 0 || !lbx_tensor_in_bounds(&t) || score(&t, address) <= *best)
+	for (size_t i = 0; i < MAX_CANDIDATES && lbx_places_tensor(look->places, buffer, &i, &t);) {
+		if (t.size == 0 || !lbx_tensor_in_bounds(&t) || score(&t, look->address) <= look->best)
 			continue;
-		*best = score(&t, address);
-		ret->kind = LBX_PLACE_DATA;
-		ret->buffer = *buffer;
-		ret->tensor = t;
-		ret->is_start = lbx_tensor_data(&t) == address;
+		look->best = score(&t, look->address);
+		place->kind = LBX_PLACE_DATA;
+		place->buffer = *buffer;
+		place->tensor = t;
+		place->is_start = lbx_tensor_data(&t) == look->address;
 	}
+}
+
+/* The buffers of [begin, end) that end behind the address, those that begin last first. */
+static void look_through(struct look *look, size_t begin, size_t end)
+{
+	const struct lbx_places *p = look->places;
+	size_t middle = (begin + end) / 2;
+
+	if (begin == end || p->ends[middle] <= look->address || look->buffers == MAX_CANDIDATES)
+		return;
+	if (p->buffers[middle].data <= look->address)
+		look_through(look, middle + 1, end);
+	if (p->buffers[middle].data <= look->address && end_of(&p->buffers[middle]) > look->address &&
+	    look->buffers < MAX_CANDIDATES) {
+		look->buffers++;
+		look_at(look, &p->buffers[middle]);
+	}
+	look_through(look, begin, middle);
 }
 
 void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_place *ret)
 {
-	int best = -1;
+	struct look look = { .places = places, .address = address, .best = -1, .place = ret };
 
 	*ret = (struct lbx_place){ .kind = LBX_PLACE_NOTHING };
 	if (lbx_tensors_record_at(places->tensors, address, &ret->tensor)) {
@@ -206,12 +248,6 @@ void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_pla
 		return;
 	}
 	lb_clear_error();
-	size_t last = count_up_to(places, address);
-	for (size_t i = last; i > 0 && last - i < MAX_CANDIDATES; i--) {
-		if (end_of(&places->buffers[places->furthest[i - 1]]) <= address)
-			break;
-		if (end_of(&places->buffers[i - 1]) > address)
-			look_at(places, &places->buffers[i - 1], address, &best, ret);
-	}
+	look_through(&look, 0, places->n_buffers);
 	ret->distance = ret->kind == LBX_PLACE_NOTHING ? 0 : address - ret->buffer.data;
 }

@@ -11,19 +11,35 @@
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
 #include "inspect/texts.h"
+#include "target/columns.h"
 
 enum { SHOWN_INPUTS = 16, MAX_FRAMES = LB_STACK_MAX, FIELD = 14 };
 
-static void field(struct lbx_out *out, const char *name)
+/* Values begin in one column, behind the longest label. */
+struct form {
+	struct lbx_out *out;
+	int column;
+};
+
+static void make_room(void *context, const char *label, const char *text)
 {
-	lbx_field(out, name, FIELD);
+	struct form *form = context;
+	int column = lbx_columns(label) + 3;
+
+	(void)text;
+	form->column = column > form->column ? column : form->column;
 }
 
-static void warn(struct lbx_out *out, const char *text)
+static void field(const struct form *form, const char *name)
 {
-	lbx_styled(out, LBX_WARNING, "  warning:    ");
-	lbx_wrap(out, FIELD, FIELD);
-	lbx_printf(out, "%s\n", text);
+	lbx_field(form->out, name, form->column);
+}
+
+static void warn(const struct form *form, const char *text)
+{
+	lbx_styled(form->out, LBX_WARNING, "  %-*s", form->column - 2, "warning:");
+	lbx_wrap(form->out, form->column, form->column);
+	lbx_printf(form->out, "%s\n", text);
 }
 
 /* Bytes of a file cost the program no memory of its own: they have no capacity. */
@@ -43,8 +59,9 @@ static void buffer_flags(const struct lbx_tensor *t, char *ret, size_t size)
 		 t->buffer_flags & LB_BUFFER_CACHED ? ", cached" : "");
 }
 
-static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
+static void print_layout(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	static const char *const layouts[] = {
 		[LBX_ROW_CONTIGUOUS] = "row-contiguous",
 		[LBX_COLUMN_CONTIGUOUS] = "column-contiguous",
@@ -53,25 +70,25 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
 	char list[LBX_LIST_MAX], bytes[32], flags[64];
 
-	field(out, "strides");
+	field(form, "strides");
 	if (!t->layout_known) {
 		lbx_printf(out, "not known before evaluation\n");
 		return;
 	}
 	lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
 	lbx_printf(out, "%s elements, %s\n", list, layouts[contiguity]);
-	field(out, "offset");
+	field(form, "offset");
 	lbx_printf(out, "%lld element%s\n", (long long)t->offset, LB_S(t->offset));
 	if (t->state != LBX_READY)
 		return;
-	field(out, "data");
+	field(form, "data");
 	uint64_t data = lbx_tensor_data(t);
 	if (data)
 		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, data);
 	else
 		lbx_printf(out, t->size ? "outside its buffer" : "no elements");
 	lbx_printf(out, "\n");
-	field(out, "buffer");
+	field(form, "buffer");
 	if (t->data == 0) {
 		lbx_printf(out, "none\n");
 	} else {
@@ -95,13 +112,14 @@ static void key_layout(struct lbx_out *out, const struct lbx_tensor *t)
 				     !!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
 }
 
-static void print_inputs(struct lbx_out *out, const struct lbx_tensor *t)
+static void print_inputs(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	struct lbx_tensor input;
 	char text[LBX_DESCRIPTION_MAX];
 
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
-		field(out, i ? "" : "inputs");
+		field(form, i ? "" : "inputs");
 		if (i == SHOWN_INPUTS) {
 			lbx_printf(out, "… %u more\n", t->n_inputs - i);
 			break;
@@ -120,8 +138,9 @@ static void print_inputs(struct lbx_out *out, const struct lbx_tensor *t)
 	}
 }
 
-static void tell_stack(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_stack(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	uint64_t pcs[MAX_FRAMES];
 	char text[512];
 	int n = lbx_tensor_stack(t, pcs, MAX_FRAMES);
@@ -134,7 +153,7 @@ static void tell_stack(struct lbx_out *out, const struct lbx_tensor *t)
 		if (pcs[i] && lbx_target_source_line(t->of->target, pcs[i] - 1, &line))
 			LBX_KEYS(out, json_pack("{s:o,s:o,s:i}", "function", lbx_json_string(line.function), "file",
 						lbx_json_string(line.file), "line", line.line));
-		field(out, i ? "" : "made by");
+		field(form, i ? "" : "made by");
 		lbx_describe_pc(t->of->target, pcs[i], text, sizeof text);
 		lbx_styled(out, LBX_FILE, "%s", text);
 		lbx_printf(out, "\n");
@@ -143,23 +162,24 @@ static void tell_stack(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_end(out);
 }
 
-static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
+static void print_warnings(const struct form *form, const struct lbx_tensor *t)
 {
 	if (t->torn)
-		warn(out, "torn: the program stopped while it was changing this record; "
-			  "its fields may not fit together");
+		warn(form, "torn: the program stopped while it was changing this record; "
+			   "its fields may not fit together");
 	if (t->size == 0 || !t->layout_known)
 		return;
 	if (t->state == LBX_READY && !lbx_tensor_in_bounds(t))
-		warn(out, "corrupt: its shape, strides and offset reach out of its buffer");
+		warn(form, "corrupt: its shape, strides and offset reach out of its buffer");
 	else if (lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS)
-		warn(out, t->of && t->of->strided
-			      ? t->of->strided
-			      : "its memory does not hold these elements in this order: mind the strides");
+		warn(form, t->of && t->of->strided
+			       ? t->of->strided
+			       : "its memory does not hold these elements in this order: mind the strides");
 }
 
-static void tell_stream(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_stream(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	bool lazy = t->state == LBX_LAZY;
 	const char *what = lazy && t->flags & LB_FLAG_QUEUED   ? "queued on stream"
 			   : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
@@ -169,7 +189,7 @@ static void tell_stream(struct lbx_out *out, const struct lbx_tensor *t)
 	LBX_KEY(out, "queued", json_boolean(lazy && t->flags & LB_FLAG_QUEUED));
 	if (!what && t->stream == 0)
 		return;
-	field(out, "stream");
+	field(form, "stream");
 	lbx_printf(out, "%s%s%u\n", what ? what : "", what ? " " : "", t->stream);
 }
 
@@ -183,14 +203,15 @@ static const char *why_dropped(const struct lbx_tensor *t)
 }
 
 /* A view costs nothing, however often it is made. */
-static void tell_computed(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_computed(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	bool lazy = t->state == LBX_LAZY;
 
 	LBX_KEY(out, "computed", json_integer((json_int_t)t->computed));
 	if (t->op_class == LB_CLASS_VIEW || t->computed < (lazy ? 1 : 2))
 		return;
-	field(out, "computed");
+	field(form, "computed");
 	if (t->computed == 1)
 		lbx_printf(out, "once; its value was dropped, %s\n", why_dropped(t));
 	else
@@ -208,11 +229,13 @@ static void print_blocks(struct lbx_out *out, const struct lbx_encoding *e)
 }
 
 /* How it is stored, where its dtype does not say that. */
-static void print_encoding(struct lbx_out *out, const struct lbx_encoding *e)
+static void print_encoding(const struct form *form, const struct lbx_encoding *e)
 {
+	struct lbx_out *out = form->out;
+
 	if (!e)
 		return;
-	field(out, "encoding");
+	field(form, "encoding");
 	if (!e->n_scales)
 		print_blocks(out, e);
 	else if (e->axis < 0)
@@ -223,15 +246,16 @@ static void print_encoding(struct lbx_out *out, const struct lbx_encoding *e)
 			   e->axis);
 }
 
-static void tell_op(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_op(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	char expression[LBX_EXPRESSION_MAX];
 
 	LBX_KEYS(out, json_pack("{s:I,s:I,s:b}", "evaluation", (json_int_t)(t->eval & LB_TRACE ? 0 : t->eval),
 				"eval_ns", (json_int_t)t->eval_ns, "weak", !!(t->flags & LB_FLAG_WEAK)));
 	if (!t->op[0]) /* who made it is not known */
 		return;
-	field(out, "op");
+	field(form, "op");
 	lbx_printf(out, "%s", t->op);
 	if (t->eval && t->state == LBX_LAZY)
 		lbx_printf(out, ", made in trace %" PRIu64, t->eval & ~LB_TRACE);
@@ -244,14 +268,15 @@ static void tell_op(struct lbx_out *out, const struct lbx_tensor *t)
 		lbx_printf(out, " in %.3g us", (double)t->eval_ns / 1e3);
 	lbx_printf(out, "%s\n", t->flags & LB_FLAG_WEAK ? ", a weak scalar" : "");
 	if (t->op_class == LB_CLASS_FUSED) {
-		field(out, "computes");
+		field(form, "computes");
 		lbx_printf(out, "%s\n", lbx_expression(t, expression));
 	}
 }
 
 /* What a replay would take. */
-static void tell_pending(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_pending(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	struct lbx_pending p;
 	char text[256];
 
@@ -259,7 +284,7 @@ static void tell_pending(struct lbx_out *out, const struct lbx_tensor *t)
 		return;
 	if (!lbx_tensor_is_pending(t)) {
 		lbx_describe_state(t, text, sizeof text);
-		field(out, "value");
+		field(form, "value");
 		lbx_printf(out, "none: it %s\n", text);
 		return;
 	}
@@ -268,12 +293,13 @@ static void tell_pending(struct lbx_out *out, const struct lbx_tensor *t)
 	LBX_KEY(out, "pending",
 		json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations", (json_int_t)p.ops, "views", (json_int_t)p.views,
 			  "ready", (json_int_t)p.leaves, "lost", (json_int_t)p.lost, "capped", p.capped));
-	field(out, "value");
+	field(form, "value");
 	lbx_printf(out, "none yet: %s\n", text);
 }
 
-static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_heading(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
 	char type[LBX_TYPE_MAX], bytes[32];
 
 	lbx_describe_type(t, type, sizeof type);
@@ -285,14 +311,14 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, ": %s, ", type);
 	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(lbx_told_state(t)));
 	lbx_printf(out, "\n");
-	field(out, "id");
+	field(form, "id");
 	lbx_printf(out, "#%" PRIu64, t->id);
 	if (t->address) {
 		lbx_printf(out, ", record at ");
 		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
 	}
 	lbx_printf(out, "\n");
-	field(out, "size");
+	field(form, "size");
 	if (t->is_shapeless)
 		lbx_printf(out, "not known\n");
 	else
@@ -301,37 +327,42 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 
 static void tell_fact(void *context, const char *name, const char *text)
 {
-	struct lbx_out *out = context;
+	const struct form *form = context;
+	struct lbx_out *out = form->out;
 
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, json_pack("{s:s,s:o}", "name", name, "text", lbx_json_string(text)));
 	lbx_end(out);
-	field(out, name);
+	field(form, name);
 	lbx_printf(out, "%s\n", text);
 }
 
 /* What those who know its runtime ask for, and what it is for. */
-static void tell_facts(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_facts(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
+
 	LBX_KEY(out, "usage", lbx_json_text(lbx_usage_name(t->usage)));
 	LBX_KEY(out, "memory", lbx_json_text(t->memory));
 	if (t->usage) {
-		field(out, "usage");
+		field(form, "usage");
 		lbx_printf(out, "%s\n", lbx_usage_name(t->usage));
 	}
 	lbx_begin_list(out, "facts");
-	lbx_tensors_facts(t->of, t, tell_fact, out);
+	lbx_tensors_facts(t->of, t, tell_fact, (void *)(uintptr_t)form);
 	lbx_end(out);
 }
 
 /* Only a runtime that counts them has any. */
-static void tell_references(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_references(const struct form *form, const struct lbx_tensor *t)
 {
+	struct lbx_out *out = form->out;
+
 	LBX_KEY(out, "references", json_integer(t->refs));
 	LBX_KEY(out, "scope_references", json_integer(t->scope_refs));
 	if (t->refs == 0 && t->scope_refs == 0)
 		return;
-	field(out, "references");
+	field(form, "references");
 	lbx_printf(out, "%u", t->refs);
 	if (t->scope_refs)
 		lbx_printf(out, ", %u more of scopes", t->scope_refs);
@@ -340,23 +371,26 @@ static void tell_references(struct lbx_out *out, const struct lbx_tensor *t)
 
 static void tell(struct lbx_out *out, const struct lbx_tensor *t)
 {
+	struct form form = { .out = out, .column = FIELD };
+
+	lbx_tensors_facts(t->of, t, make_room, &form);
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, lbx_json_tensor(t));
-	tell_heading(out, t);
+	tell_heading(&form, t);
 	if (!t->is_shapeless) {
-		print_encoding(out, t->encoding);
-		print_layout(out, t);
+		print_encoding(&form, t->encoding);
+		print_layout(&form, t);
 	}
 	key_layout(out, t);
-	tell_op(out, t);
-	tell_computed(out, t);
-	print_inputs(out, t);
-	tell_stream(out, t);
-	tell_pending(out, t);
-	tell_references(out, t);
-	tell_facts(out, t);
-	tell_stack(out, t);
-	print_warnings(out, t);
+	tell_op(&form, t);
+	tell_computed(&form, t);
+	print_inputs(&form, t);
+	tell_stream(&form, t);
+	tell_pending(&form, t);
+	tell_references(&form, t);
+	tell_facts(&form, t);
+	tell_stack(&form, t);
+	print_warnings(&form, t);
 	lbx_end(out);
 }
 
