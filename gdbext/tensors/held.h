@@ -32,15 +32,16 @@ const char *lbx_reach_name(enum lbx_reach reach);
 /* A variable whose tensors keep what they were computed by, and with it memory that no variable leads to. Several may keep
  * the same. */
 struct lbx_keeper {
-	char name[LB_NAME_MAX + 32]; /* "losses[0…999]" */
+	char name[LB_NAME_MAX +
+		  32]; /* "losses[0…999]"; "": those that were not looked through, as there is too much to it */
 	uint64_t tensors, nodes; /* how many there are, and of which graph */
 	uint64_t kept; /* buffers */
 	int64_t bytes; /* of these */
 	bool is_cut; /* there may be more */
 };
 
-/* The next one at or after *slot, which moves past it: those that keep most first. False, without an error: there are no
- * more. */
+/* The next one at or after *slot, which moves past it: those that keep most first, and what was not looked through last.
+ * False, without an error: there are no more. */
 bool lbx_tensors_keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret);
 
 #endif

@@ -13,7 +13,6 @@
 #include "torch/history.h"
 #include "torch/reach.h"
 
-enum { KEEPERS_MAX = 1 << 12 };
 #define STEPS_MAX (UINT64_C(1) << 25) /* nodes, those of several counted for each */
 
 struct kept_by {
@@ -141,7 +140,15 @@ static void name_group(const struct kept_by *first, const struct kept_by *last, 
 			 first->index, last->index, first->name + first->end);
 }
 
-static void take_group(struct finder *f, struct lbx_torch_reach *reach, const struct kept_by *first, size_t n)
+static bool add(struct lbx_torch_set *s, const struct lbx_keeper *keeper)
+{
+	if (!lb_reserve(s->keepers, s->keepers_room, s->n_keepers + 1))
+		return lb_fail("out of memory for %zu graphs", s->n_keepers);
+	s->keepers[s->n_keepers++] = *keeper;
+	return true;
+}
+
+static bool take_group(struct finder *f, struct lbx_torch_reach *reach, const struct kept_by *first, size_t n)
 {
 	struct lbx_torch_set *s = f->s;
 	struct lbx_keeper keeper = { .tensors = n, .is_cut = s->graph.is_cut };
@@ -155,14 +162,15 @@ static void take_group(struct finder *f, struct lbx_torch_reach *reach, const st
 	keeper.nodes = reach->n;
 	count_all_kept(f, reach, &keeper);
 	name_group(first, &first[n - 1], &keeper);
-	if (keeper.kept && s->n_keepers < KEEPERS_MAX)
-		s->keepers[s->n_keepers++] = keeper;
+	return keeper.kept == 0 || add(s, &keeper);
 }
 
 static int by_bytes(const void *a, const void *b)
 {
 	const struct lbx_keeper *x = a, *y = b;
 
+	if (!x->name[0] != !y->name[0])
+		return !x->name[0] - !y->name[0];
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -175,17 +183,22 @@ static bool find_keepers(struct lbx_torch_set *s)
 	lb_auto_free bool *is_reached = f.is_reached = calloc(s->n_storages + 1, sizeof *is_reached);
 	lb_auto_free uint32_t *counted = f.counted = calloc(s->n_storages + 1, sizeof *counted);
 
-	if (!is_reached || !counted || !(s->keepers = calloc(KEEPERS_MAX, sizeof *s->keepers)))
+	s->n_keepers = 0;
+	if (!is_reached || !counted)
 		return lb_fail("out of memory");
 	bool ok = lbx_torch_reach_init(&reach, s) && look_at_all(&f);
 	if (ok && f.n)
 		qsort(f.list, f.n, sizeof *f.list, by_front);
-	for (size_t i = 0, n; ok && i < f.n && f.steps < STEPS_MAX; i += n) {
-		for (n = 1; i + n < f.n && is_same_group(&f.list[i], &f.list[i + n]);)
+	size_t taken = 0;
+	for (size_t n; ok && taken < f.n && f.steps < STEPS_MAX; taken += n) {
+		for (n = 1; taken + n < f.n && is_same_group(&f.list[taken], &f.list[taken + n]);)
 			n++;
-		take_group(&f, &reach, &f.list[i], n);
+		ok = take_group(&f, &reach, &f.list[taken], n);
 	}
-	qsort(s->keepers, s->n_keepers, sizeof *s->keepers, by_bytes);
+	if (ok && taken < f.n)
+		ok = add(s, &(struct lbx_keeper){ .tensors = f.n - taken, .is_cut = true });
+	if (s->n_keepers)
+		qsort(s->keepers, s->n_keepers, sizeof *s->keepers, by_bytes);
 	lbx_torch_reach_deinit(&reach);
 	free(f.list);
 	return ok;
@@ -193,7 +206,9 @@ static bool find_keepers(struct lbx_torch_set *s)
 
 bool lbx_torch_keeper(struct lbx_torch_set *s, uint64_t *slot, struct lbx_keeper *ret)
 {
-	if (s->graph.n == 0 || (!s->keepers && !find_keepers(s)) || *slot >= s->n_keepers)
+	if (s->graph.n && !s->has_keepers)
+		s->has_keepers = find_keepers(s);
+	if (!s->has_keepers || *slot >= s->n_keepers)
 		return false;
 	*ret = s->keepers[(*slot)++];
 	return true;

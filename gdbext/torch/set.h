@@ -35,8 +35,9 @@ struct lbx_torch_set {
 	struct lbx_torch_quantizers quantizers;
 	struct lbx_torch_names names;
 	struct lbx_torch_nets nets;
-	struct lbx_keeper *keepers; /* those that keep most first; NULL: they have not been looked for */
-	size_t n_keepers;
+	struct lbx_keeper *keepers; /* those that keep most first */
+	size_t n_keepers, keepers_room;
+	bool has_keepers; /* they have been looked for */
 	char devices[64][16]; /* names of those that were asked for */
 	int n_devices;
 	struct lbx_walk walk; /* over their records */

@@ -74,18 +74,35 @@ static void tell_keeper(struct lbx_out *out, const struct lbx_keeper *k, bool is
 		   LB_S(k->kept));
 }
 
-void lbx_unreached_tell(struct lbx_context *context, const struct lbx_snapshot *s, int64_t limit)
+static void tell_keepers(struct lbx_context *context, int64_t limit)
 {
 	struct lbx_out *out = context->out;
 	struct lbx_keeper keeper;
-	int64_t n = 0;
+	int64_t n = 0, unseen = 0;
 
-	tell_unreached(out, s);
 	lbx_begin_list(out, "graphs");
-	for (int i = 0; i < context->n_sets; i++)
-		for (uint64_t slot = 0; lbx_tensors_keeper(context->sets[i], &slot, &keeper); n++)
+	for (int i = 0; i < context->n_sets; i++) {
+		for (uint64_t slot = 0; lbx_tensors_keeper(context->sets[i], &slot, &keeper);) {
+			if (!keeper.name[0]) {
+				unseen += (int64_t)keeper.tensors;
+				continue;
+			}
 			tell_keeper(out, &keeper, n == 0, !limit || n < limit);
+			n++;
+		}
+	}
 	lbx_end(out);
 	if (limit && n > limit)
 		lbx_printf(out, "  … and %lld more (--limit 0 shows all)\n", (long long)(n - limit));
+	LBX_KEY(out, "graphs_not_looked_through", json_integer(unseen));
+	if (unseen)
+		lbx_styled(out, LBX_WARNING,
+			   "  not looked through, as there are too many nodes: the graphs of %lld tensor%s\n",
+			   (long long)unseen, LB_S(unseen));
+}
+
+void lbx_unreached_tell(struct lbx_context *context, const struct lbx_snapshot *s, int64_t limit)
+{
+	tell_unreached(context->out, s);
+	tell_keepers(context, limit);
 }

@@ -62,6 +62,7 @@ alone = torch.full((6000,), 2.0, requires_grad=True).exp()
 square = alone * alone  # keeps it
 kept = [alone.data_ptr()]
 del alone
+crowd = {f"graph {i}": torch.ones(8, requires_grad=True).exp() * 1 for i in range(5000)}
 archive = io.BytesIO()
 torch.jit.save(torch.jit.script(torch.nn.Linear(30, 30)), archive)
 archive.seek(0)
@@ -99,6 +100,7 @@ with open(sys.argv[1], "w") as truth:
     for loss in losses:
         saved(loss.grad_fn, graph, seen)
     write("graph", "losses[0…9]", len(losses), sum(n for data, n in graph.items() if data and data not in known))
+    write("graphs", "crowd[", len(crowd))
 del name, tensor, state, loss, graph, seen, states, parameters
 print("resting", flush=True)
 sys.stdin.read()

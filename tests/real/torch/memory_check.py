@@ -31,6 +31,8 @@ with open(sys.argv[1]) as truth:
             said, wanted = {fact["name"]: fact["text"] for fact in facts}.get("holder"), rest[0]
         elif what == "graph":
             said, wanted = [graphs.get(key, {}).get(k) for k in ("tensors", "bytes")], [int(n) for n in rest]
+        elif what == "graphs":
+            said, wanted = sum(name.startswith(key) for name in graphs), int(rest[0])
         elif what == "copies":
             held = {other["holder"]: other["tensors"] for other in largest.get(int(key), [])}
             said, wanted = held, {"optimizer.state": int(rest[0]), "gradients of model": 1}
