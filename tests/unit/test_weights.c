@@ -215,6 +215,52 @@ static void a_checkpoint_may_be_several_files(void **state)
 	}
 }
 
+/* As lazybones-replay, but each run leaves a line. */
+static void count_runs(const char *log)
+{
+	char program[256], own[512];
+	const char *path = at("counting");
+	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+	FILE *file = fopen(path, "w");
+
+	assert_true(n > 0 && file);
+	own[n] = '\0';
+	*strrchr(own, '/') = '\0';
+	fprintf(file, "#!/bin/sh\necho run >>'%s'\nexec '%s/../bin/lazybones-replay'\n", log, own);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(chmod(path, 0700), 0);
+	snprintf(program, sizeof program, "%s", path);
+	setenv("LAZYBONES_REPLAY", program, 1);
+}
+
+static void an_array_is_read_once_however_many_it_is_tried_on(void **state)
+{
+	char log[256], line[16];
+	int runs = 0;
+
+	(void)state;
+	snprintf(log, sizeof log, "%s", at("log"));
+	count_runs(log);
+	LB_SCOPE {
+		parameter("a", normal(4, 4, 1));
+		parameter("b", normal(4, 4, 2));
+		parameter("small", normal(2, 2, 4));
+		lb_tensor *c = parameter("c", normal(4, 4, 3));
+		assert_true(lb_save_npz(at("others.npz"), 2, (const char *const[]){ "x", "y" },
+					(lb_tensor *[]){ c, normal(4, 4, 5) }));
+		const char *text = weights("%s", at("others.npz"));
+		holds(text, "  x: its values are those of c\n");
+		holds(text, "  y\n");
+	}
+	unsetenv("LAZYBONES_REPLAY");
+	FILE *file = fopen(log, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file))
+		runs++;
+	fclose(file);
+	assert_int_equal(runs, 3); /* for what there is, and for each of the two */
+}
+
 static void as_json(void **state)
 {
 	(void)state;
@@ -266,6 +312,7 @@ int main(void)
 		cmocka_unit_test(names_may_begin_otherwise),
 		cmocka_unit_test(the_same_memory_has_two_names),
 		cmocka_unit_test(a_checkpoint_may_be_several_files),
+		cmocka_unit_test(an_array_is_read_once_however_many_it_is_tried_on),
 		cmocka_unit_test(as_json),
 	};
 	return cmocka_run_group_tests(tests, open_all, close_all);

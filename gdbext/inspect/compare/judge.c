@@ -15,17 +15,18 @@ struct beside {
 	struct lbx_array_file theirs;
 };
 
-static bool begin_ours(struct lbx_context *context, const struct lbx_parameter *p, struct beside *ret)
+static bool read_ours(struct lbx_context *context, const struct lbx_parameter *p, struct lbx_array *ret)
 {
 	struct lbx_tensor t;
 
-	*ret = (struct beside){ .theirs = { .mapping = NULL } };
-	return lbx_tensors_by_id(context->tensors, p->id, &t) && lbx_array_of_tensor(context->target, &t, &ret->ours);
+	return lbx_tensors_by_id(context->tensors, p->id, &t) && lbx_array_of_tensor(context->target, &t, ret);
 }
 
-static bool begin_theirs(const struct lbx_checkpoint *c, const struct lbx_saved *saved, struct beside *ret)
+static bool begin(struct lbx_context *context, const struct lbx_parameter *p, const struct lbx_checkpoint *c,
+		  const struct lbx_saved *saved, struct beside *ret)
 {
-	return lbx_array_list_get(&c->files[saved->file], saved->i, &ret->theirs);
+	*ret = (struct beside){ .theirs = { .mapping = NULL } };
+	return read_ours(context, p, &ret->ours) && lbx_array_list_get(&c->files[saved->file], saved->i, &ret->theirs);
 }
 
 static void end(struct beside *b)
@@ -100,8 +101,7 @@ bool lbx_judge(struct lbx_context *context, const struct lbx_parameter *p, const
 {
 	struct beside b;
 
-	bool done =
-	    begin_ours(context, p, &b) && begin_theirs(checkpoint, saved, &b) && compare(context, p, &b, seconds, ret);
+	bool done = begin(context, p, checkpoint, saved, &b) && compare(context, p, &b, seconds, ret);
 	end(&b);
 	if (done || lb_error_cause() == LB_INTERRUPTED)
 		return done;
@@ -132,21 +132,45 @@ static bool look_alike(const struct lbx_array *a, const struct lbx_array *b)
 	return vary;
 }
 
-bool lbx_is_same(struct lbx_context *context, const struct lbx_parameter *p, const struct lbx_checkpoint *checkpoint,
-		 const struct lbx_saved *saved)
+/* Asks what it is before it is read, where that is known. */
+static bool may_be(const struct lbx_array *ours, const struct lbx_sought *sought)
 {
-	const struct lbx_array_list *file = &checkpoint->files[saved->file];
-	struct lbx_comparison c = { .different = 0 };
+	const struct lbx_saved *saved = sought->saved;
 	struct lbx_array seen;
-	struct beside b;
+
+	if (sought->is_open || sought->is_unreadable)
+		return sought->is_open;
+	return !lbx_array_list_describe(&sought->checkpoint->files[saved->file], saved->i, &seen) ||
+	       is_of_one_shape(ours, &seen);
+}
+
+static bool open_sought(struct lbx_sought *sought)
+{
+	const struct lbx_saved *saved = sought->saved;
+
+	if (!sought->is_open)
+		sought->is_open = lbx_array_list_get(&sought->checkpoint->files[saved->file], saved->i, &sought->file);
+	sought->is_unreadable = !sought->is_open;
+	return sought->is_open;
+}
+
+void lbx_sought_close(struct lbx_sought *sought)
+{
+	if (sought->is_open)
+		lbx_array_file_close(&sought->file);
+	sought->is_open = false;
+}
+
+bool lbx_is_same(struct lbx_context *context, const struct lbx_parameter *p, struct lbx_sought *sought)
+{
+	const struct lbx_array *theirs = &sought->file.array;
+	struct lbx_comparison c = { .different = 0 };
+	struct lbx_array ours;
 	bool clean = lb_ok();
 
-	bool same = begin_ours(context, p, &b) &&
-		    (!lbx_array_list_describe(file, saved->i, &seen) || is_of_one_shape(&b.ours, &seen)) &&
-		    begin_theirs(checkpoint, saved, &b) && is_of_one_shape(&b.ours, &b.theirs.array) &&
-		    look_alike(&b.ours, &b.theirs.array) &&
-		    lbx_compare(&b.ours, &b.theirs.array, &tolerance, NULL, context->out, &c) && c.different == 0;
-	end(&b);
+	bool same = read_ours(context, p, &ours) && may_be(&ours, sought) && open_sought(sought) &&
+		    is_of_one_shape(&ours, theirs) && look_alike(&ours, theirs) &&
+		    lbx_compare(&ours, theirs, &tolerance, NULL, context->out, &c) && c.different == 0;
 	if (clean && lb_error_cause() != LB_INTERRUPTED)
 		lb_clear_error();
 	return same;

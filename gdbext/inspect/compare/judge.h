@@ -30,9 +30,17 @@ struct lbx_judged {
 bool lbx_judge(struct lbx_context *context, const struct lbx_parameter *parameter,
 	       const struct lbx_checkpoint *checkpoint, const struct lbx_saved *saved, double seconds,
 	       struct lbx_judged *ret);
+/* An array of a checkpoint that is tried on parameters, one after the other: it is opened once, when one may have its
+ * values. The rest of it is 0 at first; to be closed. */
+struct lbx_sought {
+	const struct lbx_checkpoint *checkpoint;
+	const struct lbx_saved *saved;
+	bool is_open, is_unreadable;
+	struct lbx_array_file file;
+};
+void lbx_sought_close(struct lbx_sought *sought);
 /* Whether their values are the same, of one shape, and could not be so by chance: not all alike. Quick where they are
  * not. False, without an error, too where they cannot be read. */
-bool lbx_is_same(struct lbx_context *context, const struct lbx_parameter *parameter,
-		 const struct lbx_checkpoint *checkpoint, const struct lbx_saved *saved);
+bool lbx_is_same(struct lbx_context *context, const struct lbx_parameter *parameter, struct lbx_sought *sought);
 
 #endif

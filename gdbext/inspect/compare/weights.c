@@ -83,7 +83,7 @@ static void find_tied(struct weights *w)
 
 /* Who has the values of an array that nobody has by its name: of those without an array of their own, or of the others, as
  * where a checkpoint has both names of one memory. */
-static bool find_owner(struct weights *w, size_t array, bool has_own, size_t *tries)
+static bool find_owner(struct weights *w, size_t array, struct lbx_sought *sought, bool has_own, size_t *tries)
 {
 	for (size_t p = 0; p < w->parameters.n && !w->renamed[array] && *tries < TRIES; p++) {
 		bool has = w->named[p] || w->pairing.array_of[p];
@@ -93,7 +93,7 @@ static bool find_owner(struct weights *w, size_t array, bool has_own, size_t *tr
 		if (w->is_late)
 			break;
 		++*tries;
-		if (lbx_is_same(w->context, &w->parameters.list[p], &w->checkpoint, &w->checkpoint.list[array])) {
+		if (lbx_is_same(w->context, &w->parameters.list[p], sought)) {
 			w->renamed[array] = p + 1;
 			w->named[p] = has ? w->named[p] : array + 1;
 		}
@@ -106,15 +106,17 @@ static bool find_owner(struct weights *w, size_t array, bool has_own, size_t *tr
 static bool find_renamed(struct weights *w)
 {
 	size_t tries = 0;
+	bool done = true;
 
-	for (size_t i = 0; i < w->checkpoint.n; i++) {
+	for (size_t i = 0; i < w->checkpoint.n && done; i++) {
+		struct lbx_sought sought = { .checkpoint = &w->checkpoint, .saved = &w->checkpoint.list[i] };
 		if (w->pairing.is_met[i])
 			continue;
 		w->n_missing++;
-		if (!find_owner(w, i, false, &tries) || !find_owner(w, i, true, &tries))
-			return false;
+		done = find_owner(w, i, &sought, false, &tries) && find_owner(w, i, &sought, true, &tries);
+		lbx_sought_close(&sought);
 	}
-	return true;
+	return done;
 }
 
 /* ---- telling ---- */
