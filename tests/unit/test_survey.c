@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "inspect/compare/compare.h"
 #include "inspect/measure/survey.h"
 #include "lazybones.h"
@@ -233,9 +235,119 @@ static void interrupted(void **state)
 	free(elements);
 }
 
+/* ---- however many threads there are ---- */
+
+struct result {
+	struct lbx_summary summary;
+	uint64_t sample; /* of its values' bits */
+};
+
+static struct result result_of(const struct lbx_array *array)
+{
+	struct lbx_out out = { .width = 80 };
+	struct result result;
+	struct pass p;
+
+	memset(&result, 0, sizeof result); /* and what is between the members */
+	pass_init(&p, array);
+	assert_true(lbx_survey(array, &out, &p.summary, &p.sample));
+	result.summary = p.summary;
+	for (int64_t i = 0; i < p.sample.n; i++) {
+		uint64_t bits;
+		memcpy(&bits, &p.sample.values[i], sizeof bits);
+		result.sample = lb_mix(result.sample + bits);
+	}
+	lbx_sample_deinit(&p.sample);
+	return result;
+}
+
+enum { ARRAYS = 6 };
+
+/* Plain, transposed, each third, and in blocks. */
+static void make_arrays(const void *bytes, struct lbx_array ret[ARRAYS])
+{
+	static const int64_t flat[] = { LARGE }, rows[] = { 1 << 10, LARGE >> 10 }, third[] = { LARGE / 3 };
+	static const int64_t dense[] = { 1 }, transposed[] = { 1, 1 << 10 }, each_third[] = { 3 };
+	static const char *const blocks[] = { "q4_K", "iq1_s" };
+
+	assert_true(lbx_array_local(bytes, LARGE * 4, LB_F32, 1, flat, dense, 0, &ret[0]));
+	assert_true(lbx_array_local(bytes, LARGE * 8, LB_F64, 1, flat, dense, 0, &ret[1]));
+	assert_true(lbx_array_local(bytes, LARGE * 4, LB_F32, 2, rows, transposed, 0, &ret[2]));
+	assert_true(lbx_array_local(bytes, LARGE * 8, LB_F64, 1, third, each_third, 0, &ret[3]));
+	for (int i = 0; i < 2; i++) {
+		const struct lbx_encoding *e = lbx_encoding_of_blocks(blocks[i]);
+		assert_true(lbx_array_encoded(bytes, LARGE * 8, e, 1, flat, dense, 0, &ret[4 + i]));
+	}
+}
+
+static void write_results(const void *bytes, int fd)
+{
+	struct lbx_array arrays[ARRAYS];
+
+	make_arrays(bytes, arrays);
+	for (int i = 0; i < ARRAYS; i++) {
+		struct result result = result_of(&arrays[i]);
+		assert_int_equal(write(fd, &result, sizeof result), sizeof result);
+	}
+}
+
+/* The number of threads is decided once a process. */
+static void read_results(const char *threads, const void *bytes, struct result ret[ARRAYS])
+{
+	int ends[2], status;
+
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		setenv("LAZYBONES_THREADS", threads, 1);
+		write_results(bytes, ends[1]);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	close(ends[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(read(ends[0], ret, ARRAYS * sizeof *ret), ARRAYS * sizeof *ret);
+	close(ends[0]);
+}
+
+/* What a long double does not fill may hold anything. */
+static void is_same_result(const struct result *a, const struct result *b)
+{
+	const struct lbx_summary *x = &a->summary, *y = &b->summary;
+
+	assert_memory_equal(x, y, offsetof(struct lbx_summary, mean));
+	assert_true(x->mean == y->mean && x->m2 == y->m2 && x->sum == y->sum);
+	assert_int_equal(a->sample, b->sample);
+}
+
+static void threads_change_no_bit(void **state)
+{
+	static const char *const threads[] = { "1", "2", "8" };
+	double *numbers = malloc(LARGE * sizeof *numbers);
+	struct result results[3][ARRAYS];
+	uint64_t random = 1;
+
+	(void)state;
+	assert_non_null(numbers);
+	for (int i = 0; i < LARGE; i++) {
+		random = random * 6364136223846793005 + 1442695040888963407;
+		numbers[i] = random % 99991 == 0 ? NAN : (double)(int64_t)random / (1LL << 40);
+	}
+	for (int i = 0; i < 3; i++)
+		read_results(threads[i], numbers, results[i]);
+	for (int i = 0; i < ARRAYS; i++) {
+		assert_true(results[0][i].summary.count >= LARGE / 3 && results[0][i].summary.finite > 0);
+		is_same_result(&results[1][i], &results[0][i]);
+		is_same_result(&results[2][i], &results[0][i]);
+	}
+	free(numbers);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_change_no_bit), /* first: it forks */
 		cmocka_unit_test(in_parts),
 		cmocka_unit_test(of_extremes),
 		cmocka_unit_test(of_a_process),

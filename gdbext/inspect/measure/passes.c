@@ -1,7 +1,6 @@
 #include "inspect/measure/passes.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -86,15 +85,15 @@ OF_BITS(f64, double, int64_t, INT64_MAX, 0x7ff0000000000000)
 /* Sums in sixteen lanes, of vectors of `width` doubles: of the registers' width, since wider ones live in memory. The lanes
  * are added up in one order, whatever the width. */
 #define MOMENTS(attributes, name, value_t, load, doubles, width) \
-	attributes INLINE void name##_lanes(const value_t *x, int n, double k, bool shifts, double *sums, \
+	attributes INLINE void name##_lanes(const value_t *x, int n, double k, bool shifts, bool more, double *sums, \
 					    double *squares) \
 	{ \
 		doubles s[LANES / width], q[LANES / width], ks = k - (doubles){ 0 }; \
 		memset(s, 0, sizeof s); \
 		memset(q, 0, sizeof q); \
 		for (int i = 0; i < n; i += LANES) { \
-			/* the next block: beyond a page nothing looks ahead */ \
-			__builtin_prefetch(x + LBX_PASS_BLOCK + i); \
+			if (more) /* the next block: beyond a page nothing looks ahead */ \
+				__builtin_prefetch(x + LBX_PASS_BLOCK + i); \
 			for (int v = 0; v < LANES / width; v++) { \
 				doubles d = load(x + i + v * width); \
 				if (shifts) \
@@ -106,14 +105,14 @@ OF_BITS(f64, double, int64_t, INT64_MAX, 0x7ff0000000000000)
 		memcpy(sums, s, sizeof s); \
 		memcpy(squares, q, sizeof q); \
 	} \
-	attributes INLINE void name(const value_t *x, int n, double k, struct lbx_moments *ret) \
+	attributes INLINE void name(const value_t *x, int n, double k, bool more, struct lbx_moments *ret) \
 	{ \
 		double sums[LANES], squares[LANES]; \
 		int whole = n / LANES * LANES; \
 		if (k == 0) \
-			name##_lanes(x, whole, 0, false, sums, squares); \
+			name##_lanes(x, whole, 0, false, more, sums, squares); \
 		else \
-			name##_lanes(x, whole, k, true, sums, squares); \
+			name##_lanes(x, whole, k, true, false, sums, squares); \
 		*ret = (struct lbx_moments){ add_up(sums), add_up(squares) }; \
 		for (int i = whole; i < n; i++) { \
 			double d = (double)x[i] - k; \
@@ -133,6 +132,69 @@ MOMENTS(LBX_ISA_V4, moments_f32_8, float, EIGHT_FLOATS, doubles_8, 8)
 MOMENTS(LBX_ISA_V4, moments_f64_8, double, EIGHT_DOUBLES, doubles_8, 8)
 #endif
 
+#define LOOK(attributes, T, value_t, INF, width) \
+	attributes INLINE bool look_##T##_##width(const value_t *x, int n, bool more, struct lbx_extent *ret, \
+						  struct lbx_moments *ret_moments) \
+	{ \
+		range_##T(x, n, ret); \
+		if (ret->most >= INF) \
+			return false; \
+		moments_##T##_##width(x, n, 0, more, ret_moments); \
+		return true; \
+	}
+LOOK(, f32, float, 0x7f800000, 4)
+LOOK(, f64, double, 0x7ff0000000000000, 4)
+#ifdef __x86_64__
+LOOK(LBX_ISA_V4, f64, double, 0x7ff0000000000000, 8)
+
+enum { WIDE = 2 * LANES };
+
+/* Both in one loop, for which a processor has more room than for two. Comparisons are of floats, which more ports of a processor do than those
+ * of integers: if something is not finite, the sum of squares is not, and zeros, whose signs these do not see, are looked at
+ * again. */
+LBX_ISA_V4 INLINE bool look_f32_8(const float *x, int n, bool more, struct lbx_extent *ret,
+				  struct lbx_moments *ret_moments)
+{
+	__m512 low = _mm512_set1_ps(INFINITY), high = _mm512_set1_ps(-INFINITY), least = low;
+	__m512d s[4] = { { 0 } }, q[4] = { { 0 } };
+	int whole = n / WIDE * WIDE;
+
+	for (int i = 0; i < whole; i += WIDE) {
+		for (int v = 0; v < 2; v++) {
+			__m512 y = _mm512_loadu_ps(x + i + v * LANES);
+			low = _mm512_min_ps(y, low);
+			high = _mm512_max_ps(y, high);
+			least = _mm512_range_ps(y, least, 2 | 2 << 2); /* the smaller magnitude, without its sign */
+			if (more)
+				_mm_prefetch((const void *)(x + LBX_PASS_BLOCK + i + v * LANES), _MM_HINT_T0);
+		}
+		for (int v = 0; v < 4; v++) {
+			__m512d d = _mm512_cvtps_pd(_mm256_loadu_ps(x + i + v * 8));
+			s[v] = _mm512_add_pd(s[v], d);
+			q[v] = _mm512_fmadd_pd(d, d, q[v]);
+		}
+	}
+	double sum = _mm512_reduce_add_pd((s[0] + s[1]) + (s[2] + s[3]));
+	double squares = _mm512_reduce_add_pd((q[0] + q[1]) + (q[2] + q[3]));
+	float min = _mm512_reduce_min_ps(low), max = _mm512_reduce_max_ps(high), nearest = _mm512_reduce_min_ps(least);
+	for (int i = whole; i < n; i++) {
+		min = x[i] < min ? x[i] : min;
+		max = x[i] > max ? x[i] : max;
+		nearest = fabsf(x[i]) < nearest ? fabsf(x[i]) : nearest;
+		sum += (double)x[i];
+		squares += (double)x[i] * (double)x[i];
+	}
+	*ret_moments = (struct lbx_moments){ sum, squares };
+	bool is_finite = squares - squares == 0;
+	float far = -min > max ? -min : max;
+	if (is_finite && min != 0 && max != 0)
+		*ret = (struct lbx_extent){ bits_f32(&nearest), bits_f32(&far), bits_f32(&min), bits_f32(&max) };
+	else
+		range_f32(x, n, ret);
+	return is_finite;
+}
+#endif
+
 INLINE void absolute(const float *from, int n, float *to)
 {
 	for (int i = 0; i < n; i++) {
@@ -146,6 +208,12 @@ INLINE void absolute(const float *from, int n, float *to)
 	attribute static void range_##T##_##isa(const value_t *x, int n, struct lbx_extent *ret) \
 	{ \
 		range_##T(x, n, ret); \
+	} \
+	attribute static bool look_##T##_##isa(const value_t *x, int n, bool more, struct lbx_extent *ret, \
+					       struct lbx_moments *ret_moments) \
+	{ \
+		return more ? look_##T##_##width(x, n, true, ret, ret_moments) \
+			    : look_##T##_##width(x, n, false, ret, ret_moments); \
 	} \
 	attribute static void zeros_##T##_##isa(const value_t *x, int n, struct lbx_zeros *ret) \
 	{ \
@@ -162,11 +230,12 @@ INLINE void absolute(const float *from, int n, float *to)
 	} \
 	attribute static void moments_##T##_##isa(const value_t *x, int n, double k, struct lbx_moments *ret) \
 	{ \
-		moments_##T##_##width(x, n, k, ret); \
+		moments_##T##_##width(x, n, k, false, ret); \
 	}
 #define PASSES(T, isa) \
 	{ \
-		range_##T##_##isa, zeros_##T##_##isa, less_##T##_##isa, mask_##T##_##isa, moments_##T##_##isa, \
+		range_##T##_##isa, look_##T##_##isa, zeros_##T##_##isa, \
+		less_##T##_##isa,  mask_##T##_##isa, moments_##T##_##isa, \
 	}
 #define LEVEL(isa, attribute, width) \
 	LEVEL_OF(f32, float, isa, attribute, width) \

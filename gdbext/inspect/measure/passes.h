@@ -2,6 +2,7 @@
 #ifndef LBX_PASSES_H
 #define LBX_PASSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { LBX_PASS_BLOCK = 4096 };
@@ -27,6 +28,9 @@ struct lbx_moments {
 #define LBX_PASSES(T, value_t) \
 	struct lbx_passes_##T { \
 		void (*range)(const value_t *, int n, struct lbx_extent *ret); \
+		/* The extent and, if all are finite, sums around 0: whether they are. `more`: others follow in memory. */ \
+		bool (*look)(const value_t *, int n, bool more, struct lbx_extent *ret, \
+			     struct lbx_moments *ret_moments); \
 		void (*zeros)(const value_t *, int n, struct lbx_zeros *ret); \
 		/* How many magnitudes are less. */ \
 		int64_t (*less)(const value_t *, int n, int64_t bits); \

@@ -110,15 +110,14 @@ struct limits {
 		} \
 	} \
 	static void block_##T(struct lbx_summary *s, const struct lbx_passes_##T *passes, const struct limits *limits, \
-			      const value_t *x, int n, int64_t first) \
+			      const value_t *x, int n, int64_t first, bool more) \
 	{ \
 		struct lbx_extent range; \
 		struct lbx_not_finite odd = { 0 }; \
 		struct lbx_moments moments; \
 		value_t masked[BLOCK], k = x[0]; \
 		const value_t *finite = x; \
-		passes->range(x, n, &range); \
-		if (range.most >= limits->inf) { \
+		if (!passes->look(x, n, more, &range, &moments)) { \
 			k = x[find_##T(x, n, 0, limits->inf)]; \
 			k = isfinite(k) ? k : 0; \
 			passes->mask(x, n, k, masked, &odd); \
@@ -153,8 +152,6 @@ struct limits {
 			extremes_##T(s, x, n, first, odd.below ? (value_t) - INFINITY : low, \
 				     odd.above ? (value_t)INFINITY : high); \
 		/* around 0, unless the sum of squares loses more than ten bits by it; what is masked adds nothing */ \
-		if (n_odd == 0) \
-			passes->moments(x, n, 0, &moments); \
 		if (n_odd > 0 || moments.q - moments.s * moments.s / n < moments.q / 1024) \
 			passes->moments(finite, n, k, &moments); \
 		else \
@@ -185,7 +182,7 @@ static void add_halves(struct lbx_summary *s, const struct lbx_passes *passes, c
 	if (s->dtype == LB_F16)
 		limits.normal = 0x38800000; /* 2^-14 */
 	lbx_widen_halves(s->dtype, h, n, wide);
-	block_f32(s, &passes->f32, &limits, wide, n, first);
+	block_f32(s, &passes->f32, &limits, wide, n, first, false);
 }
 
 static void add_small_integers(struct lbx_summary *s, const struct lbx_passes *passes, const void *from, int n,
@@ -194,7 +191,7 @@ static void add_small_integers(struct lbx_summary *s, const struct lbx_passes *p
 	double wide[BLOCK];
 
 	lbx_widen(s->dtype, from, n, wide);
-	block_f64(s, &passes->f64, &limits_f64, wide, n, first);
+	block_f64(s, &passes->f64, &limits_f64, wide, n, first, false);
 	s->int_min = (int64_t)s->min;
 	s->int_max = (int64_t)s->max;
 }
@@ -257,18 +254,19 @@ void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int
 
 	for (int64_t done = 0; done < n; done += BLOCK) {
 		int m = n - done < BLOCK ? (int)(n - done) : BLOCK;
+		bool more = n - done > BLOCK;
 		const void *from = (const char *)elements + done * width;
 		if ((uintptr_t)from % (size_t)width)
 			from = memcpy(aligned, from, (size_t)(m * width));
 		switch (s->dtype) {
 		case LB_F16:
 		case LB_BF16: add_halves(s, passes, from, m, first + done); break;
-		case LB_F32: block_f32(s, &passes->f32, &limits_f32, from, m, first + done); break;
+		case LB_F32: block_f32(s, &passes->f32, &limits_f32, from, m, first + done, more); break;
 		case LB_C64:
 			passes->absolute(from, m, wide);
-			block_f32(s, &passes->f32, &limits_f32, wide, m, first + done);
+			block_f32(s, &passes->f32, &limits_f32, wide, m, first + done, false);
 			break;
-		case LB_F64: block_f64(s, &passes->f64, &limits_f64, from, m, first + done); break;
+		case LB_F64: block_f64(s, &passes->f64, &limits_f64, from, m, first + done, more); break;
 		case LB_U64:
 		case LB_I64: add_large_integers(s, from, m, first + done); break;
 		default: add_small_integers(s, passes, from, m, first + done); break;

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "inspect/measure/crew.h"
 
-enum { PIECE = 1 << 16, PART = 1 << 20, COPIED = 1 << 12 /* what stays in the first-level cache */ };
+enum { PIECE = 1 << 16, PART = 1 << 20 };
+/* What stays in the first-level cache; and its lines, which vectors must not lie across. */
+enum { COPIED = 1 << 12, LINE = 64 };
 
 static const char doing[] = "computing statistics";
 
@@ -40,11 +42,11 @@ static bool work(void *context, int64_t i)
 	struct survey *s = context;
 	struct part part = { .sample = lbx_sample_part(s->sample, i * s->per_part) };
 	int64_t end = (i + 1) * s->per_part < s->size ? (i + 1) * s->per_part : s->size;
-	lb_auto_free char *own = s->elements ? NULL : malloc((size_t)(COPIED * s->width));
+	lb_auto_free char *own = s->elements ? NULL : aligned_alloc(LINE, (size_t)(COPIED * s->width));
 	bool done = s->elements || own || lb_fail("out of memory");
 
 	lbx_summary_init(&part.summary, s->summary->dtype);
-	int64_t piece = own ? COPIED : PIECE;
+	int64_t piece = own ? COPIED : s->per_part;
 	for (int64_t first = i * s->per_part, n; done && first < end; first += n) {
 		n = piece - first % piece; /* so that blocks are seldom cut */
 		n = end - first < n ? end - first : n;

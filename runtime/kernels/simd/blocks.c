@@ -21,7 +21,7 @@
  *
  * Where 16 bytes hold 32 nibbles, the low ones are elements 0 … 15. A NaN is a NaN; which one is not said.
  *
- * Eight elements at a time are taken out of their bytes, in lanes of 32 bits. */
+ * Eight or sixteen elements at a time are taken out of their bytes, in lanes of 32 bits. */
 #include "kernels/codes.h"
 #include "kernels/grids.h"
 #include "kernels/simd/tiles.h"
@@ -36,12 +36,16 @@
 typedef const uint8_t *restrict bytes;
 typedef float *restrict floats;
 
-enum { K = 256, LANES = 8 };
-typedef uint8_t eight_bytes __attribute__((vector_size(LANES)));
+#ifdef __AVX512VL__
+#define HAS_SIXTEEN 1
+enum { LANES = 16 };
+#else
+enum { LANES = 8 };
+#endif
+enum { K = 256 };
+typedef uint8_t some_bytes __attribute__((vector_size(LANES)));
 typedef int32_t ints __attribute__((vector_size(LANES * 4)));
 typedef float reals __attribute__((vector_size(LANES * 4)));
-
-static const ints bit_of_lane = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
 #define FOR_LANES(i, n) for (int i = 0; i < (n); i += LANES)
 
@@ -59,42 +63,34 @@ INLINE uint32_t u32_at(bytes b)
 	return u;
 }
 
-INLINE uint64_t u64_at(bytes b)
-{
-	uint64_t u;
-	memcpy(&u, b, sizeof u);
-	return u;
-}
-
 INLINE unsigned u16_at(bytes b)
 {
 	return (unsigned)(b[0] | b[1] << 8);
 }
 
-/* The bytes of a word, lowest first; and likewise, with their signs. */
-INLINE ints spread(uint64_t word)
-{
-#ifdef __AVX2__
-	return (ints)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)word));
-#else
-	eight_bytes b;
-	memcpy(&b, &word, sizeof b);
-	return __builtin_convertvector(b, ints);
-#endif
-}
-
-INLINE ints spread_signed(uint64_t word)
-{
-#ifdef __AVX2__
-	return (ints)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((int64_t)word));
-#else
-	return (spread(word) ^ 128) - 128;
-#endif
-}
-
+/* So many bytes; and likewise, with their signs. */
 INLINE ints load(bytes b)
 {
-	return spread(u64_at(b));
+#ifdef HAS_SIXTEEN
+	return (ints)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)b));
+#elif defined __AVX2__
+	return (ints)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)b));
+#else
+	some_bytes x;
+	memcpy(&x, b, sizeof x);
+	return __builtin_convertvector(x, ints);
+#endif
+}
+
+INLINE ints load_signed(bytes b)
+{
+#ifdef HAS_SIXTEEN
+	return (ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)b));
+#elif defined __AVX2__
+	return (ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)b));
+#else
+	return (load(b) ^ 128) - 128;
+#endif
 }
 
 INLINE reals real(ints x)
@@ -107,21 +103,30 @@ INLINE void store(floats to, reals x)
 	memcpy(to, &x, sizeof x);
 }
 
-/* In each lane all bits, where the word has the lane's bit. */
-INLINE ints where(unsigned bits)
+/* A bit for each lane; those of element `i` on. */
+INLINE unsigned lane_bits(bytes b, int i)
 {
-	return (((ints){ 0 } + (int32_t)bits) & bit_of_lane) != 0;
+	return LANES == 16 ? u16_at(b + i / 8) : b[i / 8];
+}
+
+#ifndef HAS_SIXTEEN
+static const ints bit_of_lane = { 1, 2, 4, 8, 16, 32, 64, 128 };
+#endif
+
+/* In each lane `value`, where the word has the lane's bit. */
+INLINE ints where(unsigned bits, int32_t value)
+{
+#ifdef HAS_SIXTEEN
+	return (ints)_mm512_maskz_set1_epi32((__mmask16)bits, value);
+#else
+	return ((((ints){ 0 } + (int32_t)bits) & bit_of_lane) != 0) & value;
+#endif
 }
 
 /* x, negative where the word has the lane's bit */
 INLINE reals with_signs(reals x, unsigned bits)
 {
-#ifdef __AVX512VL__
-	__m256i y = (__m256i)x;
-	return (reals)_mm256_mask_xor_epi32(y, (__mmask8)bits, y, _mm256_set1_epi32(INT32_MIN));
-#else
-	return (reals)((ints)x ^ (where(bits) & INT32_MIN));
-#endif
+	return (reals)((ints)x ^ where(bits, INT32_MIN));
 }
 
 /* A decoder: `to`, of n blocks at b, of so many elements and bytes. */
@@ -163,7 +168,7 @@ DECODER(q5_0, 32, 22)
 	float d = lb_f16_at(b);
 	FOR_LANES(i, 16)
 	{
-		ints q = load(b + 6 + i), low = where(b[2 + i / 8]) & 16, high = where(b[4 + i / 8]) & 16;
+		ints q = load(b + 6 + i), low = where(lane_bits(b + 2, i), 16), high = where(lane_bits(b + 4, i), 16);
 		store(to + i, real(((q & 15) | low) - 16) * d);
 		store(to + 16 + i, real(((q >> 4) | high) - 16) * d);
 	}
@@ -174,7 +179,7 @@ DECODER(q5_1, 32, 24)
 	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
 	FOR_LANES(i, 16)
 	{
-		ints q = load(b + 8 + i), low = where(b[4 + i / 8]) & 16, high = where(b[6 + i / 8]) & 16;
+		ints q = load(b + 8 + i), low = where(lane_bits(b + 4, i), 16), high = where(lane_bits(b + 6, i), 16);
 		store(to + i, real((q & 15) | low) * d + m);
 		store(to + 16 + i, real((q >> 4) | high) * d + m);
 	}
@@ -182,7 +187,7 @@ DECODER(q5_1, 32, 24)
 
 INLINE void signed_bytes(bytes b, int n, float d, floats to)
 {
-	FOR_LANES(i, n) store(to + i, real(spread_signed(u64_at(b + i))) * d);
+	FOR_LANES(i, n) store(to + i, real(load_signed(b + i)) * d);
 }
 
 DECODER(q8_0, 32, 34)
@@ -203,16 +208,21 @@ DECODER(q8_k, K, 292)
 DECODER(q1_0, 128, 18)
 {
 	reals minus_d = (reals){ 0 } - lb_f16_at(b);
-	FOR_LANES(i, 128) store(to + i, with_signs(minus_d, b[2 + i / 8]));
+	FOR_LANES(i, 128) store(to + i, with_signs(minus_d, lane_bits(b + 2, i)));
 }
 
 DECODER(q2_0, 64, 18)
 {
+#ifdef HAS_SIXTEEN
+	static const ints places = { 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30 };
+#else
 	static const ints places = { 0, 2, 4, 6, 8, 10, 12, 14 };
+#endif
 	float d = lb_f16_at(b);
 	FOR_LANES(i, 64)
 	{
-		ints q = ((ints){ 0 } + (int32_t)u16_at(b + 2 + i / 4)) >> places & 3;
+		uint32_t word = LANES == 16 ? u32_at(b + 2 + i / 4) : u16_at(b + 2 + i / 4);
+		ints q = ((ints){ 0 } + (int32_t)word) >> places & 3;
 		store(to + i, real(q - 1) * d);
 	}
 }
@@ -278,10 +288,10 @@ DECODER(q2_k, K, 84)
 /* Sixteen scales: of each four bits in the first eight bytes, and two in the other four. */
 INLINE void q3_steps(bytes packed, float d, floats step)
 {
-	static const ints places = { 0, 0, 0, 0, 2, 2, 2, 2 };
-	ints low = load(packed), high = spread(u32_at(packed + 8) * 0x100000001u) >> places;
-	store(step, real(((low & 15) | (high << 4 & 48)) - 32) * d);
-	store(step + 8, real(((low >> 4) | (high & 48)) - 32) * d);
+	for (int k = 0; k < 16; k++) {
+		int low = packed[k % 8] >> k / 8 * 4 & 15, high = packed[8 + k % 4] >> k / 4 * 2 & 3;
+		step[k] = (float)((low | high << 4) - 32) * d;
+	}
 }
 
 DECODER(q3_k, K, 110)
@@ -369,8 +379,8 @@ INLINE void look_up(const int8_t *table, bytes q, float d, floats low, floats hi
 	__m128i x = _mm_loadl_epi64((const void *)q);
 	__m128i l = _mm_shuffle_epi8(values, _mm_and_si128(x, nibble));
 	__m128i h = _mm_shuffle_epi8(values, _mm_and_si128(_mm_srli_epi16(x, 4), nibble));
-	store(low, real((ints)_mm256_cvtepi8_epi32(l)) * d);
-	store(high, real((ints)_mm256_cvtepi8_epi32(h)) * d);
+	_mm256_storeu_ps(low, _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(l)), _mm256_set1_ps(d)));
+	_mm256_storeu_ps(high, _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(h)), _mm256_set1_ps(d)));
 #else
 	for (int i = 0; i < 8; i++) {
 		low[i] = d * (float)table[q[i] & 15];
@@ -381,8 +391,17 @@ INLINE void look_up(const int8_t *table, bytes q, float d, floats low, floats hi
 
 INLINE void look_up_all(const int8_t *table, bytes q, float d, floats to)
 {
+#ifdef HAS_SIXTEEN
+	__m128i values = _mm_loadu_si128((const void *)table), nibble = _mm_set1_epi8(15);
+	__m128i x = _mm_loadu_si128((const void *)q);
+	__m128i l = _mm_shuffle_epi8(values, _mm_and_si128(x, nibble));
+	__m128i h = _mm_shuffle_epi8(values, _mm_and_si128(_mm_srli_epi16(x, 4), nibble));
+	store(to, real((ints)_mm512_cvtepi8_epi32(l)) * d);
+	store(to + 16, real((ints)_mm512_cvtepi8_epi32(h)) * d);
+#else
 	look_up(table, q, d, to, to + 16);
 	look_up(table, q + 8, d, to + 8, to + 24);
+#endif
 }
 
 DECODER(iq4_nl, 32, 18)
@@ -421,13 +440,13 @@ DECODER(nvfp4, 64, 36)
 /* The magnitudes of two groups of eight, times d, negative where the signs have a bit. */
 INLINE void signed_groups(uint64_t first, uint64_t second, unsigned signs, float d, floats to)
 {
-#ifdef __AVX512VL__
+#ifdef HAS_SIXTEEN
 	__m512 x = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_set_epi64x((int64_t)second, (int64_t)first)));
 	__m512 y = _mm512_mul_ps(x, _mm512_set1_ps(d));
 	_mm512_storeu_ps(to, _mm512_mask_mul_ps(y, (__mmask16)signs, x, _mm512_set1_ps(-d)));
 #else
-	store(to, with_signs(real(spread(first)) * d, signs));
-	store(to + 8, with_signs(real(spread(second)) * d, signs >> 8));
+	store(to, with_signs(real(load((bytes)&first)) * d, signs));
+	store(to + 8, with_signs(real(load((bytes)&second)) * d, signs >> 8));
 #endif
 }
 
@@ -516,14 +535,14 @@ DECODER(iq3_s, K, 110)
 /* Two groups of -1, 0 and 1, moved by an eighth: down, where a bit says so. */
 INLINE void moved_groups(uint64_t first, uint64_t second, unsigned down, float d, floats to)
 {
-#ifdef __AVX512VL__
+#ifdef HAS_SIXTEEN
 	__m512 x = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_set_epi64x((int64_t)second, (int64_t)first)));
 	__m512 moved =
 	    _mm512_mask_sub_ps(_mm512_add_ps(x, _mm512_set1_ps(0.125f)), (__mmask16)down, x, _mm512_set1_ps(0.125f));
 	_mm512_storeu_ps(to, _mm512_mul_ps(moved, _mm512_set1_ps(d)));
 #else
-	store(to, (real(spread_signed(first)) + with_signs((reals){ 0 } + 0.125f, down)) * d);
-	store(to + 8, (real(spread_signed(second)) + with_signs((reals){ 0 } + 0.125f, down >> 8)) * d);
+	store(to, (real(load_signed((bytes)&first)) + with_signs((reals){ 0 } + 0.125f, down)) * d);
+	store(to + 8, (real(load_signed((bytes)&second)) + with_signs((reals){ 0 } + 0.125f, down >> 8)) * d);
 #endif
 }
 
