@@ -40,6 +40,18 @@ bool lb_json_open(struct lb_json *j, char bracket)
 	return take(j, bracket, bracket == '{' ? "expected an object" : "expected an array");
 }
 
+bool lb_json_null(struct lb_json *j)
+{
+	static const char null[] = "null";
+	uint64_t n = sizeof null - 1;
+
+	skip_space(j);
+	if (lb_cursor_left(&j->cursor) < n || memcmp(j->cursor.data + j->cursor.at, null, n) != 0)
+		return false;
+	j->cursor.at += n;
+	return true;
+}
+
 bool lb_json_more(struct lb_json *j, char closing, int64_t n, bool *more)
 {
 	skip_space(j);

@@ -20,6 +20,8 @@ bool lb_json_string(struct lb_json *j, char **ret);
 bool lb_json_next(struct lb_json *j, int64_t n, char **ret);
 /* A whole number from 0 to INT64_MAX. */
 bool lb_json_size(struct lb_json *j, int64_t *ret);
+/* Takes `null`, if it is next. */
+bool lb_json_null(struct lb_json *j);
 /* Any value, of bounded depth. */
 bool lb_json_skip(struct lb_json *j);
 /* Nothing but white space is left. */

@@ -131,8 +131,11 @@ static bool read_tensor(struct lb_file *file, struct lb_json *j, struct lb_entry
 	return place(file->mapping->path, entry, &d, data_at, file->mapping->size - data_at);
 }
 
+/* MLX writes null where there is none. */
 static bool read_metadata(struct lb_file *file, struct lb_json *j)
 {
+	if (lb_json_null(j))
+		return true;
 	if (!lb_json_open(j, '{'))
 		return false;
 	for (int64_t n = 0;; n++) {

@@ -231,6 +231,10 @@ def write_safetensors(folder):
         for name, x, dtype in expected:
             folder.expect(file, name, x, dtype)
     folder.write("empty.safetensors", safetensors(b"{ }", b""))
+    one = values("int32", (2,))  # as MLX writes what has no metadata
+    folder.write("null.safetensors", safetensors(
+        {"__metadata__": None, "x": {"dtype": "I32", "shape": [2], "data_offsets": [0, 8]}}, one.tobytes()))
+    folder.expect("null.safetensors", "x", one)
     x = values("float32", (2, 3))
     folder.write("f8.safetensors", safetensors(
         {"x": {"dtype": "F32", "shape": [2, 3], "data_offsets": [4, 28]},
