@@ -2,6 +2,7 @@
 #include "ggml/ggml.h"
 #include "inspect/context.h"
 #include "inspect/out.h"
+#include "mlx/mlx.h"
 #include "torch/torch.h"
 
 static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
@@ -22,6 +23,11 @@ static bool searching_ggml(void *out, int64_t done)
 static bool searching_torch(void *out, int64_t done)
 {
 	return lbx_progress(out, "looking for PyTorch's tensors", done, 0);
+}
+
+static bool searching_mlx(void *out, int64_t done)
+{
+	return lbx_progress(out, "looking for MLX's arrays", done, 0);
 }
 
 static bool ggml_is_there(struct lbx_context *context)
@@ -48,6 +54,17 @@ static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 			      ret);
 }
 
+static bool mlx_is_there(struct lbx_context *context)
+{
+	return lbx_mlx_is_there(context->target);
+}
+
+static bool open_mlx(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	return lbx_mlx_open(context->target, context->lets_go && context->n_sets == 0, searching_mlx, context->out,
+			    ret);
+}
+
 /* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++
  * gives them. */
 static const struct lbx_wrapped torch_wrapped[] = {
@@ -55,6 +72,16 @@ static const struct lbx_wrapped torch_wrapped[] = {
 	{ NULL, "($).impl_.target_" },
 	{ "($)._M_payload._M_engaged", "($)._M_payload._M_payload._M_value.impl_.target_" },
 	{ NULL, "($)._M_ptr->impl_.target_" },
+	{ 0 },
+};
+
+/* Likewise of mlx::core::array. */
+static const struct lbx_wrapped mlx_wrapped[] = {
+	{ "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
+	  "(@)._M_impl._M_start[#].array_desc_._M_ptr" },
+	{ NULL, "($).array_desc_._M_ptr" },
+	{ "($)._M_payload._M_engaged", "($)._M_payload._M_payload._M_value.array_desc_._M_ptr" },
+	{ NULL, "($)._M_ptr->array_desc_._M_ptr" },
 	{ 0 },
 };
 
@@ -72,6 +99,13 @@ const struct lbx_provider lbx_providers[] = {
 	  .wrapped = torch_wrapped,
 	  .is_there = torch_is_there,
 	  .open = open_torch,
+	  .is_costly = true },
+	{ .name = "mlx",
+	  .handle = "mlx::core::array::ArrayDesc",
+	  .article = "an",
+	  .wrapped = mlx_wrapped,
+	  .is_there = mlx_is_there,
+	  .open = open_mlx,
 	  .is_costly = true },
 	{ 0 },
 };

@@ -96,11 +96,28 @@ static uint64_t find_numbered_member(const struct scope *s, uint64_t object, int
 	return found;
 }
 
+/* Where what dicts and lists hold is written as members are. */
+static uint64_t find_item(const struct scope *s, uint64_t object, const char *name)
+{
+	char *end;
+	uint64_t at;
+	int64_t n;
+
+	if (!lbx_py_items(s->py, object, &at, &n))
+		return find_in(s->py, object, name);
+	errno = 0;
+	unsigned long long index = strtoull(name, &end, 10);
+	return !errno && end > name && *end == '\0' && index < (unsigned long long)n
+		   ? lbx_py_word(s->py, at + index * sizeof at)
+		   : 0;
+}
+
 static uint64_t find_attribute(const struct scope *s, uint64_t object, const char *name)
 {
 	uint64_t found = lbx_py_attribute(s->py, object, name);
 
-	return found ? found : find_member(s, object, name);
+	found = found ? found : find_member(s, object, name);
+	return found || !s->rules->members_of ? found : find_item(s, object, name);
 }
 
 /* Of a list or tuple, where it may count from the end; of a dict; of an instance whose members have numbers for names. */

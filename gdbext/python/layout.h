@@ -17,6 +17,7 @@ enum {
 	LBX_PY_TYPE_NAME = 0x18,
 	LBX_PY_TYPE_BASICSIZE = 0x20,
 	LBX_PY_TYPE_FLAGS = 0xa8,
+	LBX_PY_TYPE_BASE = 0x100,
 	LBX_PY_TYPE_DICTOFFSET = 0x120,
 	LBX_PY_TYPE_READ = 0x128, /* bytes that hold all of these */
 	LBX_PY_DICT_KEYS = 0x20,

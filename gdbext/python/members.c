@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lazybones.h"
 #include "python/dict.h"
 #include "python/met.h"
 
@@ -22,8 +23,22 @@ bool lbx_py_is_elided(const struct lbx_py_walk *w, uint64_t name)
 	return false;
 }
 
+bool lbx_py_has_members(const struct lbx_py_walk *w, uint64_t object)
+{
+	return w->rules->members_of && lbx_py_is_derived(w->py, lbx_py_type_of(w->py, object), w->rules->members_of);
+}
+
+/* Where dicts are instances, a list or dict that is a member has what are members in turn. */
+static bool may_have_members(const struct lbx_py_walk *w, const struct lbx_py_place *place)
+{
+	const struct lbx_py_type *type = w->rules->members_of ? lbx_py_type_of(w->py, place->object) : NULL;
+
+	return place->is_owner ||
+	       (type && (type->kind == LBX_PY_DICT || type->kind == LBX_PY_LIST || type->kind == LBX_PY_TUPLE));
+}
+
 /* A member of an instance that is gone through the second time. */
-static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, uint64_t key)
+static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx_py_step step, uint64_t key)
 {
 	struct lbx_py_place *place = object ? lbx_py_place_of(w, object) : NULL;
 	struct lbx_py_node node = w->nodes[from];
@@ -35,7 +50,7 @@ static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, u
 	if (!place || node.depth >= LBX_PY_DEPTH || !place->object || place->is_done || place->first == UINT32_MAX)
 		return true;
 	bool is_wanted = w->nodes[place->first].is_wanted;
-	if (!is_wanted && !place->is_owner)
+	if (!is_wanted && !may_have_members(w, place))
 		return true;
 	place->is_done = true;
 	uint32_t first = place->first, last = place->last;
@@ -43,7 +58,7 @@ static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, u
 				     .key = key,
 				     .from = from,
 				     .next = UINT32_MAX,
-				     .step = LBX_PY_MEMBER,
+				     .step = (uint8_t)step,
 				     .depth = (uint8_t)(node.depth + 1),
 				     .is_wanted = is_wanted };
 	size_t n = w->n;
@@ -58,19 +73,42 @@ static bool meet_member(struct lbx_py_walk *w, uint64_t object, uint32_t from, u
 	return true;
 }
 
+/* What a dict or list holds that is a member, or an instance itself. */
+static bool go_through_items(struct lbx_py_walk *w, uint32_t at)
+{
+	uint64_t object = w->nodes[at].object, key, item, items;
+	enum lbx_py_step step = lbx_py_has_members(w, object) ? LBX_PY_MEMBER : LBX_PY_KEY;
+	struct lbx_py_dict dict;
+	int64_t i = 0, n;
+
+	if (lbx_py_dict_open(w->py, object, &dict)) {
+		while (!w->is_full && lbx_py_dict_next(w->py, &dict, &i, &key, &item))
+			if (!meet_member(w, item, at, step, key))
+				return false;
+	} else if (lbx_py_items(w->py, object, &items, &n)) {
+		for (; i < n && !w->is_full; i++)
+			if (!lbx_py_read(w->py, items + (uint64_t)i * sizeof item, &item, sizeof item) ||
+			    !meet_member(w, item, at, LBX_PY_INDEX, (uint64_t)i))
+				return lb_ok();
+	}
+	return true;
+}
+
 static bool go_through_members(struct lbx_py_walk *w, uint32_t at)
 {
 	struct lbx_py_dict dict, members;
 	uint64_t name, value, key, member;
 	int64_t i = 0;
 
+	if (!w->nodes[at].is_wanted && w->rules->members_of)
+		return go_through_items(w, at);
 	if (w->nodes[at].is_wanted || !lbx_py_attributes_open(w->py, w->nodes[at].object, &dict))
 		return true;
 	while (!w->is_full && lbx_py_dict_next(w->py, &dict, &i, &name, &value)) {
 		if (!lbx_py_is_elided(w, name) || !lbx_py_dict_open(w->py, value, &members))
 			continue;
 		for (int64_t k = 0; !w->is_full && lbx_py_dict_next(w->py, &members, &k, &key, &member);)
-			if (!meet_member(w, member, at, key))
+			if (!meet_member(w, member, at, LBX_PY_MEMBER, key))
 				return false;
 	}
 	return true;

@@ -22,7 +22,7 @@ enum {
 };
 #define TYPE_SUBCLASS (UINT64_C(1) << 31)
 
-enum { MAX_TYPES = 1 << 16, METATYPES = 4, SIZE_MAX_OF_INSTANCE = 1 << 20, FIRST_VALUES_VERSION = 13 };
+enum { MAX_TYPES = 1 << 16, METATYPES = 4, MAX_BASES = 16, SIZE_MAX_OF_INSTANCE = 1 << 20, FIRST_VALUES_VERSION = 13 };
 
 static uint64_t word_at(const unsigned char *bytes, size_t at)
 {
@@ -109,6 +109,7 @@ static bool read_type(const struct lbx_python *py, uint64_t address, struct lbx_
 		ret->cached_keys = lbx_py_word(py, address + py->layout.cached_keys);
 	else if (at > 0 && (uint64_t)at + sizeof at <= size)
 		ret->dict_at = (uint32_t)at;
+	ret->base = word_at(bytes, LBX_PY_TYPE_BASE);
 	ret->is_exception = flags & EXCEPTION_SUBCLASS;
 	ret->has_attributes = ret->is_managed || ret->dict_at;
 	ret->kind = kind_of(ret, flags);
@@ -169,6 +170,16 @@ const struct lbx_py_type *lbx_py_type_at(struct lbx_python *py, uint64_t address
 	types->n++;
 	**place = new;
 	return *place;
+}
+
+bool lbx_py_is_derived(struct lbx_python *py, const struct lbx_py_type *type, uint64_t from)
+{
+	for (int i = 0; type && i < MAX_BASES; i++) {
+		if (type->address == from)
+			return true;
+		type = type->base ? lbx_py_type_at(py, type->base) : NULL;
+	}
+	return false;
 }
 
 const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object)

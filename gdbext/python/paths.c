@@ -62,25 +62,35 @@ static void add_key(struct text *t, uint64_t key, int nested)
 	add(t, "[", text, "]");
 }
 
+bool lbx_py_is_member(const struct lbx_py_walk *walk, uint32_t node)
+{
+	const struct lbx_py_node *nodes = walk->nodes;
+
+	for (int n = 0; walk->rules->members_of && n < MAX_STEPS && node != UINT32_MAX; n++, node = nodes[node].from)
+		if (nodes[node].step != LBX_PY_KEY && nodes[node].step != LBX_PY_INDEX)
+			break;
+	return node != UINT32_MAX && nodes[node].step == LBX_PY_MEMBER;
+}
+
 static void add_step(struct text *t, const struct lbx_py_node *node, int nested)
 {
+	bool is_member = lbx_py_is_member(t->walk, (uint32_t)(node - t->walk->nodes));
 	char name[KEY];
-	bool is_named = node->step != LBX_PY_KEY && node->step != LBX_PY_INDEX;
 
 	if (node->step == LBX_PY_INDEX) {
 		snprintf(name, sizeof name, "%" PRIu64, node->key);
-		add(t, "[", name, "]");
-	} else if (node->step == LBX_PY_KEY) {
+		add(t, is_member ? "." : "[", name, is_member ? "" : "]");
+		return;
+	}
+	bool is_text = lbx_py_text(t->walk->py, node->key, name, sizeof name);
+	if (node->step == LBX_PY_KEY && !(is_member && is_text)) {
 		add_key(t, node->key, nested);
-	}
-	if (!is_named)
-		return;
-	if (!lbx_py_text(t->walk->py, node->key, name, sizeof name)) {
+	} else if (!is_text) {
 		t->is_cut = true;
-		return;
+	} else {
+		t->is_cut |= strlen(name) >= sizeof name - 4;
+		add(t, node->from == UINT32_MAX ? "" : ".", name, "");
 	}
-	t->is_cut |= strlen(name) >= sizeof name - 4;
-	add(t, node->from == UINT32_MAX ? "" : ".", name, "");
 }
 
 static void add_node(struct text *t, uint32_t node, int nested)

@@ -26,6 +26,13 @@ static bool holds_others(const struct lbx_py_type *type)
 	       type->kind == LBX_PY_DICT;
 }
 
+/* Of a list or dict that is a member, as a module's `layers`. */
+static bool is_within_member(const struct lbx_py_walk *w, uint32_t from, enum lbx_py_step step)
+{
+	return w->rules->members_of && from != NO_NODE && (step == LBX_PY_INDEX || step == LBX_PY_KEY) &&
+	       lbx_py_is_member(w, from);
+}
+
 /* The object is met: `key` leads to it from the node `from`. False: there is no memory. */
 static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx_py_step step, uint64_t key)
 {
@@ -46,7 +53,7 @@ static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx
 	struct lbx_py_place *place = lbx_py_make_place(w, object);
 	if (!place)
 		return false;
-	place->is_member |= step == LBX_PY_MEMBER;
+	place->is_member |= step == LBX_PY_MEMBER || is_within_member(w, from, step);
 	if (is_wanted ? place->n >= MAX_PATHS : place->n > 0)
 		return true;
 	return lbx_py_add_node(w, place,
@@ -101,6 +108,10 @@ static bool meet_entries(struct lbx_py_walk *w, uint32_t from, int64_t *i, int64
 
 	if (!lbx_py_dict_open(w->py, w->nodes[from].object, &dict))
 		return true;
+	if (lbx_py_has_members(w, w->nodes[from].object)) {
+		lbx_py_place_of(w, w->nodes[from].object)->is_owner = true;
+		step = LBX_PY_MEMBER;
+	}
 	for (int64_t end = *i < INT64_MAX - most ? *i + most : INT64_MAX; *i < end && !w->is_full;) {
 		if (!lbx_py_dict_next(w->py, &dict, i, &key, &value))
 			return true;

@@ -13,6 +13,9 @@ struct lbx_py_rules {
 	/* Attributes whose dicts' members are written as the instance's own: with "_modules" a.fc, not a._modules['fc'].
 	 * NULL at the end. */
 	const char *elided[LBX_PY_ELIDED + 1];
+	/* A type: what dicts derived from it hold are their members, too, and what lists and dicts among these hold is written
+	 * as members are: a.layers.0.fc. 0: none. */
+	uint64_t members_of;
 	void *context;
 };
 
@@ -21,7 +24,7 @@ enum lbx_py_step {
 	LBX_PY_GLOBAL, /* of __main__ */
 	LBX_PY_OF_MODULE, /* of another module: its name */
 	LBX_PY_ATTRIBUTE,
-	LBX_PY_MEMBER, /* of a dict that is elided */
+	LBX_PY_MEMBER, /* of a dict that is elided, or is an instance itself */
 	LBX_PY_KEY,
 	LBX_PY_INDEX
 };
@@ -63,6 +66,9 @@ void lbx_py_walk_end(struct lbx_py_walk *walk); /* all 0 is fine */
 /* The first of the paths to an object that was wanted, as a node; UINT32_MAX: none. What is a member of instances within
  * instances comes first as the outermost one has it, the others follow by their length. */
 uint32_t lbx_py_walk_find(const struct lbx_py_walk *walk, uint64_t object);
+
+/* Whether the path's last steps are to a member, and to what is within a list or dict that is one. */
+bool lbx_py_is_member(const struct lbx_py_walk *walk, uint32_t node);
 
 enum { LBX_PY_PATH = 1024 };
 /* "model.fc1.weight", "batch['x']", "optimizer.state[model.fc1.weight]['exp_avg']". False: it has no room. */

@@ -1,0 +1,47 @@
+# MLX in Python processes that only have it installed: each version that tests/deps real has fetched.
+
+# mlx_seen WHAT COMMAND: what the program knows of its arrays, the command says
+mlx_seen()
+{
+	same "$1: names, values, paths, the lazy graph" \
+		"$(for kind in name sum path model graph siblings; do echo "$(grep -c "^$kind" "$truth") $kind"; done |
+			paste -sd, | sed 's/,/, /g')"$'\nfew' "$(python3 tests/real/mlx/check.py "$truth" $2)"
+	same "$1: its weights beside what mx.save_safetensors() wrote" \
+		"$(printf '%s of %s parameters are by name: %s equal' $(sed -n "s/^model\t\([0-9]*\).*/\1 \1 \1/p" "$truth"))" \
+		"$($2 weights "$truth.safetensors" 2>&1 | sed -n '1s/ in [^ ]* / /p')"
+}
+
+mlx_version()
+{
+	local what="mlx $1" python=$real/mlx-$1/bin/python line
+	truth=$scratch/truth
+	fetched "mlx-$1" || return
+	coproc "$python" tests/real/mlx/program.py "$truth" 2>"$scratch/mlx.log"
+	pid=$COPROC_PID
+	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	if [ "$line" != resting ]; then
+		skip "$what does not run here: $(tail -1 "$scratch/mlx.log")"
+		return
+	fi
+	same "$what: its layout" "that of $2, as no other fits" \
+		"$("$O/bin/lazybones" pid $pid status | sed -n 's/^ *layout //p')"
+	mlx_seen "$what, the process" "$O/bin/lazybones pid $pid"
+	if gcore -o "$scratch/mlx" $pid >/dev/null 2>&1; then
+		mlx_seen "$what, a core" "$O/bin/lazybones core $scratch/mlx.$pid"
+		rm -f "$scratch/mlx.$pid"
+	else
+		skip "$what: gcore writes no core here"
+	fi
+	same "$what, gdb: as Python writes them, and what is lazy" \
+		$'model.layers.1.fc1.bias: float32 (16,)\nhidden: float32 (2, 3, 16), lazy: it has no value yet\n[3. 3. 3. 3. 3.]' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor print model.layers[1].fc1.bias' \
+			-ex 'tensor print hidden' -ex 'tensor print trainer.parts[1][0]' 2>/dev/null |
+			grep -E '^(model\.|hidden:|\[3\.)')"
+	eval "exec ${COPROC[1]}>&-"
+	wait $pid
+}
+
+mlx_version 0.32.4 '0.29 and later'
+mlx_version 0.28.0 0.28
+mlx_version 0.25.2 '0.22 to 0.27'
+mlx_version 0.21.1 0.21
