@@ -108,7 +108,7 @@ static bool parse_record(struct lbx_context *context, const char *t, struct lbx_
 	return found;
 }
 
-bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+static bool parse_one(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	char name[LBX_LINE_MAX];
 	const char *rest = lbx_unquote(t, name, sizeof name);
@@ -134,9 +134,8 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 			       "quotes",
 			       t);
 	if (!quoted && !is_name(t))
-		return lb_fail("'%s' is not a tensor now: put the name of one to come in quotes; `tensor "
-			       "break` takes "
-			       "globs, too",
+		return lb_fail("'%s' is not a tensor now: put the name of one to come in quotes; breaks, nan, range "
+			       "and eval take globs, too",
 			       t);
 	/* a plain word may be the name of one to come, even where a variable is called so */
 	if (!quoted && strchr(t, '[') && context->target && lbx_is_null_tensor(context, t))
@@ -164,7 +163,7 @@ static bool parse_glob(const char *t, struct lbx_catch *ret)
 {
 	lb_clear_error();
 	if (!lbx_escape_indices(t, ret->name, LB_PATTERN_BYTES))
-		return lb_fail("break: a glob has %d characters at most", LB_PATTERN_BYTES - 1);
+		return lb_fail("a glob has %d characters at most", LB_PATTERN_BYTES - 1);
 	ret->is_glob = true;
 	return true;
 }
@@ -194,17 +193,27 @@ static void parse_op(struct lbx_context *context, struct lbx_catch *ret)
 	ret->name[0] = '\0';
 }
 
+/* T, also a glob where names are compared with one: at operations and nodes. */
+static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	char glob[LBX_LINE_MAX];
+	const char *rest = lbx_unquote(t, glob, sizeof glob);
+	bool quoted = rest && !*rest;
+
+	if (!ret->kind->node || !is_glob(glob) || strcmp(glob, "*") == 0 || *glob == '#')
+		return parse_one(context, t, ret);
+	return (!quoted && parse_record(context, t, ret)) ||
+	       (!lbx_bridge_waits() && parse_expression(context, t, ret)) ||
+	       (!lbx_bridge_waits() && parse_glob(glob, ret));
+}
+
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	bool given = ret->op[0]; /* by --op */
-	char glob[LBX_LINE_MAX];
 
-	lbx_unquote(t, glob, sizeof glob);
-	if (is_glob(glob) && strcmp(glob, "*") != 0 && *glob != '#')
-		return parse_expression(context, t, ret) || (!lbx_bridge_waits() && parse_glob(glob, ret));
-	if (!lbx_catch_parse_tensor(context, t, ret))
+	if (!parse_tensor(context, t, ret))
 		return false;
-	if (!given && ret->name[0])
+	if (!given && ret->name[0] && !ret->is_glob)
 		parse_op(context, ret);
 	return true;
 }
@@ -275,7 +284,7 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 	if (args->n == 1)
 		return true;
 	switch (kind->takes) {
-	case LBX_TAKES_TENSOR: return lbx_catch_parse_tensor(context, args->v[1], ret);
+	case LBX_TAKES_TENSOR: return parse_tensor(context, args->v[1], ret);
 	case LBX_TAKES_FUNCTION:
 		lbx_unquote(args->v[1], ret->name, sizeof ret->name);
 		if (strcmp(ret->name, "*") == 0)
@@ -288,7 +297,7 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 			return false;
 		if (ret->low > ret->high)
 			return lb_fail("the range from %s to %s is empty", args->v[2], args->v[3]);
-		return lbx_catch_parse_tensor(context, args->v[1], ret);
+		return parse_tensor(context, args->v[1], ret);
 	}
 	return false;
 }

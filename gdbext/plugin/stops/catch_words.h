@@ -1,5 +1,5 @@
 /* What the user writes behind `tensor catch KIND`, and of T for `tensor break`: an expression, an id, a name, also
- * one to come; for a break a glob or an op, too. */
+ * one to come, or a glob; for a break an op, too. */
 #ifndef LBX_PLUGIN_CATCH_WORDS_H
 #define LBX_PLUGIN_CATCH_WORDS_H
 

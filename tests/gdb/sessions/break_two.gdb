@@ -44,7 +44,7 @@ next
 finish
 kill
 run
-tensor break '[xy]' --range 0,1
+tensor catch range '[xy]' 0 1
 tensor break '?' after --once
 continue
 continue
