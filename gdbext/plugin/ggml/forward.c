@@ -27,6 +27,10 @@ static struct {
 	struct lbx_ggml_per_node calls;
 	uint64_t ends[LBX_ENDS];
 	int n_ends;
+	/* what was kept for the catch that went last, and still holds if the program has stood still since */
+	int last;
+	uint64_t left_at; /* lbx_target_moment() then; 0: not known */
+	bool has_stood;
 } forward;
 
 bool lbx_forward_has_begun(void)
@@ -44,6 +48,22 @@ bool lbx_forward_begin(struct lbx_context *context)
 	lb_clear_error();
 	forward.has_begun = true;
 	return true;
+}
+
+bool lbx_forward_rest(struct lbx_context *context)
+{
+	if (!context->target || !lbx_target_moment(context->target, &forward.left_at))
+		forward.left_at = 0;
+	return !lbx_bridge_waits();
+}
+
+bool lbx_forward_look(struct lbx_context *context)
+{
+	uint64_t now;
+
+	forward.has_stood =
+	    context->target && forward.left_at && lbx_target_moment(context->target, &now) && now == forward.left_at;
+	return !lbx_bridge_waits();
 }
 
 bool lbx_forward_check(const struct lbx_catch *c)
@@ -132,8 +152,8 @@ static void arm_end(const struct lbx_catch *c, int i)
 /* ---- arming ---- */
 
 /* Where a graph begins, what was kept of the thread's last one is of no use, whose only node may be the first of this one.
- * Only for catches of values gdb stops there. */
-static void update_meeting(void)
+ * Only for catches of values gdb stops there. `begins`: it does so now, perhaps without that condition. */
+static void update_meeting(bool begins)
 {
 	struct text condition = { 0 };
 	bool any = false, stops = false;
@@ -152,21 +172,39 @@ static void update_meeting(void)
 	text_printf(&condition, "%d)%s", stops, lbx_slots_are_armed() ? " && $_lb_uses == 0" : "");
 	if (any && !condition.failed)
 		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, condition.bytes);
+	if (any && begins && !condition.failed)
+		lbx_bridge_script("with language c -- set $_lb_left = %s", condition.bytes);
 	lbx_breakpoint_enable(LBX_KEY_COMPUTE, any);
 	text_free(&condition);
 }
 
+/* Another catch, which knows what is being computed now; 0: there is none. */
+static int who_knows(const struct lbx_catch *new)
+{
+	int n;
+	const struct lbx_catch *catches = lbx_catches(&n);
+
+	for (int i = 0; i < n; i++)
+		if (catches[i].number && catches[i].number != new->number &&
+		    lbx_breakpoint_is_enabled(LBX_KEY_FORWARD + catches[i].number))
+			return catches[i].number;
+	return forward.has_stood ? forward.last : 0;
+}
+
 bool lbx_forward_arm(const struct lbx_catch *c)
 {
-	int n = c->number;
+	int n = c->number, other = who_knows(c);
 
 	lbx_bridge_script("set $_lb_q%d = 0, $_lb_n%d = 0, $_lb_h%d = 0, $_lb_d%d = 0, $_lb_x%d = 0", n, n, n, n, n);
+	if (other)
+		lbx_bridge_script("set $_lb_q%d = $_lb_q%d, $_lb_n%d = $_lb_n%d, $_lb_h%d = $_lb_h%d", n, other, n,
+				  other, n, other);
 	arm_calls(c, LBX_KEY_FORWARD, forward.calls.one, false);
 	if (forward.calls.two)
 		arm_calls(c, LBX_KEY_FUSED, forward.calls.two, true);
 	for (int i = 0; i < forward.n_ends && c->kind->node == LBX_AFTER_NODE; i++)
 		arm_end(c, i);
-	update_meeting();
+	update_meeting(false);
 	return true;
 }
 
@@ -183,7 +221,7 @@ void lbx_forward_meet_graph(struct lbx_context *context, uint64_t end)
 	int n;
 	const struct lbx_catch *catches = lbx_catches(&n);
 
-	update_meeting();
+	update_meeting(true);
 	if (is_known(end))
 		return;
 	if (!end || forward.n_ends == LBX_ENDS) {
@@ -203,12 +241,14 @@ void lbx_forward_meet_graph(struct lbx_context *context, uint64_t end)
 
 void lbx_forward_disarm(int catch)
 {
+	if (lbx_breakpoint_is_enabled(LBX_KEY_FORWARD + catch))
+		forward.last = catch;
 	lbx_breakpoint_delete(LBX_KEY_FORWARD + catch);
 	lbx_breakpoint_delete(LBX_KEY_FUSED + catch);
 	for (int i = 0; i < LBX_ENDS; i++)
 		lbx_breakpoint_delete(LBX_KEY_END + catch * LBX_ENDS + i);
 	if (forward.has_begun)
-		update_meeting();
+		update_meeting(false);
 }
 
 bool lbx_forward_is_whole(const struct lbx_catch *c)
@@ -236,6 +276,7 @@ void lbx_forward_suspend(const struct lbx_catch *c)
 
 void lbx_forward_forget(void)
 {
-	forward.has_begun = forward.is_told = false;
-	forward.n_ends = 0;
+	forward.has_begun = forward.is_told = forward.has_stood = false;
+	forward.n_ends = forward.last = 0;
+	forward.left_at = 0;
 }

@@ -10,6 +10,10 @@ bool lbx_forward_begin(struct lbx_context *context);
 bool lbx_forward_has_begun(void);
 /* Likewise, each time, where a catch of values is armed; the call returns to `end`, 0 if that is not known. */
 void lbx_forward_meet_graph(struct lbx_context *context, uint64_t end);
+/* No catch is left; and one is perhaps to come, which is armed as if the others were still there where the program has stood
+ * still. False while the answer is awaited. */
+bool lbx_forward_rest(struct lbx_context *context);
+bool lbx_forward_look(struct lbx_context *context);
 /* Whether the functions are there that a catch needs; fails if not. */
 bool lbx_forward_check(const struct lbx_catch *c);
 /* Adds to the response what makes it stop for a catch; fails without memory. */

@@ -50,7 +50,7 @@ static bool find(struct lbx_context *context, enum lbx_nodes_there *ret)
 
 	if (is_another)
 		lbx_found_keep(false);
-	if (!lbx_found_find(context, ret))
+	if (!lbx_found_find(context, ret) || (lbx_forward_has_begun() && !lbx_forward_look(context)))
 		return false;
 	if (is_another) /* after the last question */
 		lbx_catch_forget_nodes();
@@ -73,9 +73,11 @@ static bool check(const struct lbx_catch *c)
 static void await(void)
 {
 	lbx_breakpoint_need(LBX_KEY_SCHEDULER, LBX_GGML, "ggml_backend_sched_new", "made");
-	if (!lbx_slots_are_armed()) {
+	if (lbx_forward_has_begun()) { /* it may have built already what it goes on to compute */
+		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
+	} else if (!lbx_slots_are_armed()) {
 		lbx_breakpoint_need(LBX_KEY_BUILD, LBX_GGML, "ggml_build_forward_expand", "builds");
-	} else if (!lbx_forward_has_begun() && !lbx_breakpoint_exists(LBX_KEY_COMPUTE)) {
+	} else if (!lbx_breakpoint_exists(LBX_KEY_COMPUTE)) {
 		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
 		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, "$_lb_uses == 0");
 	}
@@ -175,7 +177,7 @@ static bool release(struct lbx_context *context)
 {
 	bool is_done;
 
-	if (!lbx_slots_release(context, &is_done))
+	if ((lbx_forward_has_begun() && !lbx_forward_rest(context)) || !lbx_slots_release(context, &is_done))
 		return false;
 	if (is_done)
 		lbx_found_keep(lbx_forward_has_begun());
