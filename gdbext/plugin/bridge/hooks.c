@@ -10,6 +10,7 @@
 static const char *const hooks[][2] = {
 	{ "hook-detach", "_lb_leave detach" },
 	{ "hook-disconnect", "_lb_leave detach" },
+	{ "detach hook-inferiors", "_lb_leave inferiors" },
 	{ "hook-quit", "_lb_leave quit" },
 	{ "hook-run", "_tensor" LBX_BEGIN },
 	{ "hook-start", "_tensor" LBX_BEGIN },

@@ -54,6 +54,7 @@ bool lbx_program_leave(struct lbx_context *context, const char *how)
 {
 	struct lbx_watch_place place;
 	bool quits = context->target && strstr(how, "quit"), is_again = strncmp(how, "again ", 6) == 0;
+	bool is_perhaps_another = strstr(how, "inferiors"); /* a hook is not told which are named */
 	const char *program = "";
 
 	/* It asks whether it is to: where the answer is no, all is to be as it was. What gdb has started itself it kills; to another
@@ -61,7 +62,7 @@ bool lbx_program_leave(struct lbx_context *context, const char *how)
 	if (quits && !is_again)
 		lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program");
 	bool is_child = strstr(program, "image of child");
-	lbx_bridge_script("set $_lb_returns = %d", quits && !is_child);
+	lbx_bridge_script("set $_lb_returns = %d", (quits && !is_child) || is_perhaps_another);
 	if (is_child)
 		return true;
 	enum lbx_leaving leaving = is_again ? LBX_LEAVES_NOW : LBX_LEAVES;

@@ -100,7 +100,7 @@ nan_stops()
 	python3 tests/real/ggml/poison.py "$models/F32.gguf" "$scratch/NaN.gguf" blk.1.ffn_norm.weight 8 0000c07f
 	ln -sf "$scratch/NaN.gguf" "$models/NaN.gguf"
 	look 'tensor catch nan' "tensor catch range 'result_norm' -1e4 1e4" run 'echo - $tensor_size\n' continue \
-		'tensor uncatch 1' "tensor catch nan 'l_out-1'" continue 'tensor uncatch' continue
+		'tensor uncatch 1' "tensor catch nan 'l_o*-1'" continue 'tensor uncatch' continue
 	same "$1, in gdb: it stops at the node where NaN comes up" "$(cat <<-'END'
 		Catch 1 (nan): a result holds NaN or Inf.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
@@ -282,15 +282,17 @@ own_callbacks()
 	look "tensor catch range 'ffn_*' -1e9 1e9" 'tensor catch nan' run
 	WANTS=1 stop_llama F32 '' >/dev/null
 	same "$1, in gdb: it is called as ever where each value is looked at" "$plain" "$(grep ^asked "$scratch/said")"
-	cat >"$scratch/look.gdb" <<-END
-		tensor break 'ffn_norm-1' after
-		run
-		pipe info inferiors | sed -n 's/.*process \([0-9]*\).*/\1/p' >$scratch/id
-		detach
-		shell while grep -qs '^State:.[^Z]' /proc/\$(cat $scratch/id)/status; do sleep 0.1; done
-	END
-	WANTS=1 stop_llama F32 '' >/dev/null
-	same "$1, in gdb: it is called as ever when gdb has left" "$plain" "$(grep ^asked "$scratch/said")"
+	for way in detach 'detach inferiors 1'; do
+		cat >"$scratch/look.gdb" <<-END
+			tensor break 'ffn_norm-1' after
+			run
+			pipe info inferiors | sed -n 's/.*process \([0-9]*\).*/\1/p' >$scratch/id
+			$way
+			shell while grep -qs '^State:.[^Z]' /proc/\$(cat $scratch/id)/status; do sleep 0.1; done
+		END
+		WANTS=1 stop_llama F32 '' >/dev/null
+		same "$1, in gdb: it is called as ever when gdb has left: $way" "$plain" "$(grep ^asked "$scratch/said")"
+	done
 }
 
 # The process that gdb stays with has the catches, parent or child; the other one computes as ever. So has the program that a
@@ -543,17 +545,48 @@ forward_stops()
 		computed
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said; grep -x computed "$scratch/said")"
-	look 'tensor catch nan' "run nan $real/$1" continue 'tensor uncatch' "tensor catch range 'ro*' -1 1" continue \
+	look 'tensor catch nan' "run nan $real/$1" continue 'tensor uncatch' "tensor catch range 'ro*' -1 0.5" continue \
 		'tensor uncatch' continue
-	same "$1, in gdb: without a scheduler it stops where NaN comes up" "$(cat <<-END
+	same "$1, in gdb: without a scheduler it stops where NaN comes up, and what is too large" "$(cat <<-END
 		Catch 1 (nan): a result holds NaN or Inf.
 		  tensor logs: float32 (N, 8), made by LOG
 		Catch 1 (nan): a result holds NaN or Inf.
 		  tensor ratios: float32 (N, 8), made by DIV
 		Catch 1 is off
+		Catch 2 (range): a result has values outside the range.
+		  tensor roots: float32 (N, 8), made by SQRT
 		Catch 2 is off
 	END
 	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+	look 'tensor break ratios' "run nan $real/$1" 'tensor break ratios after' continue 'tensor break roots after' 'tensor uncatch 1' continue \
+		'tensor uncatch' continue 'printf "- ended %d\n", $_exitcode'
+	same "$1, in gdb: without a scheduler a catch that is set at a stop holds there" "$(cat <<-END
+		Catch 1 (before): an operation is about to run.
+		  tensor ratios: float32 (N, 8), made by DIV
+		Catch 2 (after): an operation has run.
+		  tensor ratios: float32 (N, 8), made by DIV
+		Catch 1 is off
+		Catch 3 (after): an operation has run.
+		  tensor roots: float32 (N, 8), made by SQRT
+		Catch 2 is off
+		Catch 3 is off
+		- ended 0
+	END
+	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+	look 'tensor break ratios' "run nan $real/$1" 'tensor uncatch' 'tensor break ratios after' continue 'tensor uncatch' 'tensor break logs' stepi continue
+	same "$1, in gdb: likewise where no other is left" "$(cat <<-END
+		Catch 1 (before): an operation is about to run.
+		  tensor ratios: float32 (N, 8), made by DIV
+		Catch 1 is off
+		Catch 2 (after): an operation has run.
+		  tensor ratios: float32 (N, 8), made by DIV
+		Catch 2 is off
+	END
+	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+	look 'tensor break logs' "run nan $real/$1 one" continue 'set var times = 3' 'tensor uncatch' 'tensor break logs' continue continue continue \
+		continue 'printf "- ended %d\n", $_exitcode'
+	same "$1, in gdb: without a scheduler a graph that is built once is stopped in each time" \
+		'1 1 2 2 2 ended' "$(run_gdb "$program" -x "$scratch/look.gdb" | sed -n 's/^Catch \([0-9]\) (.*/\1/p; s/^- \(ended\) 0/\1/p' | xargs)"
 	look "tensor break 'logs'" "run nan $real/$1 one" continue continue continue 'printf "- ended %d\n", $_exitcode'
 	same "$1, in gdb: without a scheduler it stops each time a graph of one node is computed" "$(cat <<-'END'
 		Catch 1 (before): an operation is about to run.
