@@ -60,7 +60,7 @@ struct lbx_context {
 	bool looked_for_python;
 	char no_python[256]; /* why it is not known, or "" */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
-	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
+	struct lbx_memory_marks *marks;   /* inspect/memory/points.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
 	/* Tells the catches that are set, under the key "catches"; NULL: likewise */
 	void (*catches)(struct lbx_out *out);

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "between.h"
-#include "inspect/memory/memory.h"
+#include "inspect/memory/points.h"
 #include "lazybones.h"
 #include "session.h"
 

@@ -13,12 +13,15 @@
 
 #include "base/error.h"
 #include "inspect/measure/digest.h"
+#include "inspect/memory/points.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
 #include "fake_stacks.h"
 #include "made.h"
 #include "says.h"
 #include "tensors/axes.h"
+
+static int64_t buffer_bytes = 24;
 
 enum { TENSORS = 11, UNPROVEN = 11, SUM = 7, DEEP = 9, INPUTS = 10 };
 
@@ -62,7 +65,7 @@ static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 		.n_inputs = i == SUM ? INPUTS : 0,
 		.buffer_id = has_data ? 1 : 0,
 		.data = has_data ? IMAGE_DATA : 0,
-		.buffer_bytes = has_data ? 24 : 0,
+		.buffer_bytes = has_data ? buffer_bytes : 0,
 		.buffer_refs = has_data,
 	};
 	snprintf(ret->name, sizeof ret->name, "%s", rows[i - 1].name);
@@ -80,7 +83,7 @@ static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 static void make_buffer(uint64_t i, struct lbx_buffer *ret)
 {
 	(void)i;
-	*ret = (struct lbx_buffer){ .data = IMAGE_DATA, .nbytes = 24, .capacity = 24, .refs = 2 };
+	*ret = (struct lbx_buffer){ .data = IMAGE_DATA, .nbytes = buffer_bytes, .capacity = buffer_bytes, .refs = 2 };
 }
 
 static uint64_t input_of(const struct lbx_tensor *t, uint32_t i)
@@ -131,6 +134,33 @@ static void both_are_listed(void **state)
 	says(s, "info", "x --json", "\"provider\":\"lazybones\"");
 	says(s, "status", "", "runtime    Lazybones ");
 	says(s, "status", "", "\nprovider   made: 1 lazy, ");
+}
+
+/* Where no runtime counts what is in use, what was found is compared. */
+static void memory_has_a_before(void **state)
+{
+	static struct lbx_memory_marks marks;
+	struct session *s = *state;
+	char path[64], line[128];
+
+	snprintf(path, sizeof path, "/tmp/lazybones-memory-%d.json", (int)getpid());
+	s->context.marks = &marks;
+	says(s, "memory", "mark small", "mark small: 24 B in 1 buffer, 9 tensors\n");
+	says(s, "memory", "mark small --json", "{\"mark\":\"small\",\"bytes\":24,\"buffers\":1,\"tensors\":9}");
+	snprintf(line, sizeof line, "--save %s", path);
+	says(s, "memory", line, "24 B in 1 buffer\n");
+	buffer_bytes = 4096;
+	static const char more[] = "+0 tensors\n4.0 KiB in 1 buffer\nby name\n"
+				   "      +4.0 KiB  weight: 4.0 KiB, was 24 B; +0 buffers, +0 lazy\n";
+	says(s, "memory", "--since small", "since small: +4.0 KiB in buffers (4.0 KiB, was 24 B), ");
+	says(s, "memory", "--since small", more);
+	says(s, "memory", "--since small --json", "\"bytes_before\":24,\"tensors\":9,\"tensors_before\":9,");
+	snprintf(line, sizeof line, "--since %s", path);
+	says(s, "memory", line, more);
+	buffer_bytes = 24;
+	says(s, "memory", line, "nothing has changed");
+	unlink(path);
+	lbx_memory_marks_deinit(&marks);
 }
 
 static void numbers_say_whose(void **state)
@@ -941,7 +971,7 @@ static void make_shared(uint64_t i, struct lbx_tensor *ret)
 static void make_shared_buffer(uint64_t i, struct lbx_buffer *ret)
 {
 	(void)i;
-	*ret = (struct lbx_buffer){ .data = SHARED_AT, .nbytes = 24, .capacity = 24, .refs = 2 };
+	*ret = (struct lbx_buffer){ .data = SHARED_AT, .nbytes = buffer_bytes, .capacity = buffer_bytes, .refs = 2 };
 }
 
 static uint64_t shared_input(const struct lbx_tensor *t, uint32_t i)
@@ -1133,6 +1163,7 @@ int main(void)
 		BESIDE(what_is_not_there_says_why),
 		BESIDE(the_runtime_s_tensors_are_asked_for),
 		ALONE(what_is_not_there_says_why),
+		ALONE(memory_has_a_before),
 		ALONE(what_is_unproven_says_so),
 		ALONE(ten_inputs_are_seen),
 		ALONE(only_lazy_ones_are_counted_so),

@@ -54,12 +54,14 @@ bool lbx_by_parse(const char *text, enum lbx_by *ret)
 	return false;
 }
 
-/* "layers.*" of "layers.0.w" */
-static void group_of(const char *name, char ret[LB_NAME_MAX + 3])
-{
-	size_t n = strcspn(name, "./");
+enum { GROUP_MAX = LB_NAME_MAX + 4 };
 
-	sprintf(ret, name[n] ? "%.*s%c*" : "%.*s", (int)n, name, name[n]);
+/* "layers.*" of "layers.0.w", "losses[*]" of "losses[3]" */
+static void group_of(const char *name, char ret[GROUP_MAX])
+{
+	size_t n = strcspn(name, "./[");
+
+	sprintf(ret, name[n] == '[' ? "%.*s[*]" : name[n] ? "%.*s%c*" : "%.*s", (int)n, name, name[n]);
 }
 
 static int compare(const struct lbx_holding *a, const struct lbx_holding *b)
@@ -125,7 +127,7 @@ static bool set_keys(struct lbx_snapshot *s, const char *const keys[LBX_BYS], st
 static bool describe_tensor(struct lbx_snapshot *s, const struct lbx_tensor *t, struct lbx_holding *ret)
 {
 	bool is_foreign = t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN;
-	char name[LB_NAME_MAX + 3];
+	char name[GROUP_MAX];
 	struct lbx_held held;
 
 	lbx_tensor_held(t, &held);
@@ -213,6 +215,7 @@ static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensor
 			return false;
 		if (t.state == LBX_OVERWRITTEN || t.state == LBX_UNALLOCATED)
 			continue; /* what it lay in is another's now, or it has never had any */
+		ret->tensors++;
 		if (t.buffer_id) {
 			if (!own(ret, owners, &t))
 				return false;
@@ -251,22 +254,46 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 	return lb_ok();
 }
 
+/* What a damaged program counts may be anything. */
+static int64_t counted_tensors(const struct lb_counters *c)
+{
+	uint64_t n = c->created > c->freed ? c->created - c->freed : 0;
+
+	return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+/* What the cache keeps is nobody's. */
+static void sum_up(struct lbx_snapshot *s)
+{
+	s->bytes = s->buffers = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (strcmp(s->list[i].keys[LBX_BY_STATE], "cached") == 0)
+			continue;
+		s->bytes = lbx_capped_sum(s->bytes, s->list[i].bytes);
+		s->buffers = lbx_capped_sum(s->buffers, s->list[i].buffers);
+	}
+}
+
 bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 {
 	struct owners owners = { .n = 0 };
 	struct lbx_tensors *tensors;
-	struct lbx_root root = { .uncounted = "only a runtime of Lazybones counts" };
+	struct lbx_root root = { .uncounted = "" };
 
 	*ret = (struct lbx_snapshot){ .n = 0 };
 	if (!lbx_context_tensors(context, &tensors) || (context->table && !lbx_table_root(context->table, &root)))
 		return false;
 	ret->counters = root.counters;
 	memcpy(ret->uncounted, root.uncounted, sizeof ret->uncounted);
+	ret->counted = context->table && !root.uncounted[0];
 	bool ok =
 	    walk_tensors(context, tensors, &owners, ret) && share_out(&owners) && walk_buffers(context, &owners, ret);
 	for (uint32_t i = 0; i < owners.n && ok; i++)
 		ok = add(ret, &owners.list[i].holding);
 	merge(ret);
+	sum_up(ret);
+	if (ret->counted)
+		ret->tensors = counted_tensors(&ret->counters);
 	lbx_key_map_deinit(&owners.by_buffer);
 	free(owners.list);
 	if (!ok)
@@ -306,7 +333,7 @@ static const char magic[] = "lazybones memory 1";
 
 json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
 {
-	json_t *counters = json_object(), *list = json_array();
+	json_t *counters = s->counted ? json_object() : json_null(), *list = json_array();
 
 #define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)s->counters.name));
 	LB_COUNTERS(X)
@@ -321,7 +348,8 @@ json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
 				json_object_set_new(o, lbx_by_names[k], lbx_json_string(h->keys[k] ? h->keys[k] : ""));
 		json_array_append_new(list, o);
 	}
-	return json_pack("{s:s,s:o,s:o}", "format", magic, "counters", counters, "holdings", list);
+	return json_pack("{s:s,s:o,s:I,s:o}", "format", magic, "counters", counters, "tensors", (json_int_t)s->tensors,
+			 "holdings", list);
 }
 
 /* What other versions do not write is "". */
@@ -366,12 +394,12 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 {
 	json_error_t error;
 	json_t *o = json_loadb(text, n, 0, &error), *list = json_object_get(o, "holdings"), *item;
-	json_t *counters = json_object_get(o, "counters");
+	json_t *counters = json_object_get(o, "counters"), *count = json_object_get(o, "tensors");
 	const char *format = json_string_value(json_object_get(o, "format"));
 	size_t i;
 	bool ok = o || lb_fail("%s is not a snapshot of `memory --save`: line %d: %s", name, error.line, error.text);
 
-	*ret = (struct lbx_snapshot){ .described = true };
+	*ret = (struct lbx_snapshot){ .described = true, .counted = json_is_object(counters) };
 	if (ok && (!format || strcmp(format, magic) != 0 || !json_is_array(list)))
 		ok = lb_fail("%s is not a snapshot of `memory --save`: it does not say `%s`", name, magic);
 #define X(field, meaning) ret->counters.field = (uint64_t)json_integer_value(json_object_get(counters, #field));
@@ -382,6 +410,9 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 		if (ok && !(ok = parse_holding(item, ret)))
 			lb_fail_within("%s", name);
 	}
+	/* an earlier version's has the runtime's counters alone */
+	ret->tensors = count ? json_integer_value(count) : counted_tensors(&ret->counters);
+	sum_up(ret);
 	json_decref(o);
 	if (!ok)
 		lbx_snapshot_deinit(ret);

@@ -9,7 +9,7 @@
 enum lbx_by {
 	LBX_BY_SITE, /* of the owner's creation */
 	LBX_BY_DTYPE,
-	LBX_BY_NAME, /* "layers.*": up to its first point or slash */
+	LBX_BY_NAME, /* "layers.*": up to its first point, slash or bracket */
 	LBX_BY_STREAM,
 	LBX_BY_STATE, /* "ready", "lazy", "evaluating"; "foreign" (mapped files, the program's own), "cached", "unowned" (no
 			 tensor's, e.g. of an evaluation) */
@@ -37,8 +37,11 @@ struct lbx_holding {
 };
 
 struct lbx_snapshot {
-	struct lb_counters counters;
-	char uncounted[LBX_WHY_MAX]; /* why these are not known, or "" */
+	bool counted; /* by a runtime, itself */
+	struct lb_counters counters; /* then */
+	char uncounted[LBX_WHY_MAX]; /* why a runtime's are not known, or "" */
+	int64_t tensors; /* as a runtime counts them; else found: not those whose memory is another's, or none */
+	int64_t buffers, bytes; /* found; without those that are cached */
 	uint64_t unreadable;
 	size_t n, room;
 	struct lbx_holding *list;

@@ -1,5 +1,3 @@
-/* Two points in time are compared by what buffers have in common, never by address or id: the second
- * may be another run. A point is a mark (in the front end's memory), a file, or a core. */
 #include "inspect/memory/memory.h"
 
 #include <inttypes.h>
@@ -11,15 +9,14 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
-#include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/memory/holders.h"
+#include "inspect/memory/points.h"
 #include "inspect/memory/resident.h"
 #include "inspect/memory/unreached.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "io/mapping.h"
 
 enum { DEFAULT_LIMIT = 12, LARGEST = 5, TEXT = 4096 };
 
@@ -28,8 +25,6 @@ struct request {
 	int64_t limit;
 	const char *since;
 };
-
-/* ---- points ---- */
 
 static const char *bytes_text(int64_t bytes, char ret[32])
 {
@@ -40,111 +35,6 @@ static const char *bytes_text(int64_t bytes, char ret[32])
 		lbx_format_bytes(bytes, ret, 32);
 	}
 	return ret;
-}
-
-void lbx_memory_marks_deinit(struct lbx_memory_marks *marks)
-{
-	for (int i = 0; i < marks->n; i++)
-		lbx_snapshot_deinit(&marks->list[i].snapshot);
-	marks->n = 0;
-}
-
-static const struct lbx_snapshot *find_mark(const struct lbx_memory_marks *marks, const char *name)
-{
-	for (int i = 0; marks && i < marks->n; i++)
-		if (strcmp(marks->list[i].name, name) == 0)
-			return &marks->list[i].snapshot;
-	return NULL;
-}
-
-static void tell_mark(struct lbx_out *out, const char *name, const struct lb_counters *c)
-{
-	int64_t tensors = c->created > c->freed ? (int64_t)(c->created - c->freed) : 0;
-
-	lbx_begin(out, NULL);
-	lbx_wrap(out, 0, 2);
-	lbx_tell(out, "mark %pF: %pF in use, %pF\n", LBX_TEXT("mark", name), LBX_SIZE("bytes", c->active_bytes),
-		 LBX_COUNT("tensors", tensors, "tensor"));
-	lbx_end(out);
-}
-
-/* Takes the snapshot over; an earlier mark of this name goes. */
-static bool set_mark(struct lbx_context *context, const char *name, struct lbx_snapshot *snapshot)
-{
-	struct lbx_memory_marks *marks = context->marks;
-	int i = 0;
-
-	if (!marks)
-		return lbx_misuse("memory: a mark would be lost when this command ends; keep it in a file: "
-				  "--save FILE");
-	if (strlen(name) >= sizeof marks->list[0].name)
-		return lb_fail("memory: a mark's name has at most %zu bytes", sizeof marks->list[0].name - 1);
-	while (i < marks->n && strcmp(marks->list[i].name, name) != 0)
-		i++;
-	if (i == LBX_MARKS_MAX)
-		return lb_fail("memory: there are already %d marks; reuse one of their names", LBX_MARKS_MAX);
-	if (i == marks->n)
-		marks->n++;
-	else
-		lbx_snapshot_deinit(&marks->list[i].snapshot);
-	snprintf(marks->list[i].name, sizeof marks->list[i].name, "%s", name);
-	marks->list[i].snapshot = *snapshot;
-	*snapshot = (struct lbx_snapshot){ .n = 0 };
-	tell_mark(context->out, name, &marks->list[i].snapshot.counters);
-	return true;
-}
-
-static bool of_core(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
-{
-	struct lbx_context other;
-	bool opened = lbx_context_open_core(context, path, &other), ok = opened && lbx_snapshot_take(&other, ret);
-
-	if (ok && !lbx_snapshot_describe(&other, ret)) {
-		lbx_snapshot_deinit(ret);
-		ok = false;
-	}
-	if (!opened) {
-		char why[512];
-		snprintf(why, sizeof why, "%s", lb_error_message());
-		lb_clear_error();
-		lb_fail("%s; what `memory --save` wrote, or a core file, can be compared with", why);
-	} else if (!ok) {
-		lb_fail_within("%s", path);
-	}
-	lbx_context_close_core(&other);
-	return ok;
-}
-
-/* Of a file: what `--save` wrote, or a core. */
-static bool of_file(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
-{
-	struct lb_mapping *file = lb_mapping_open(path);
-
-	if (!file) {
-		lb_fail_within(context->marks ? "no mark '%s'" : "%s", path);
-		return false;
-	}
-	bool text = file->size && file->data[0] == '{';
-	bool ok = text && lbx_snapshot_parse(path, (const char *)file->data, file->size, ret);
-	lb_mapping_drop(file);
-	return text ? ok : of_core(context, path, ret);
-}
-
-static bool save(struct lbx_context *context, const char *path, struct lbx_snapshot *s)
-{
-	if (!lbx_snapshot_describe(context, s))
-		return false;
-	if (lbx_target_waits(context->target))
-		return true; /* it all comes again, with the places' names */
-	json_t *o = lbx_snapshot_json(s);
-	struct lbx_file file;
-	bool ok = (o || lb_fail("out of memory")) && lbx_file_begin(&file, path);
-	if (ok) {
-		json_dumpf(o, file.stream, JSON_COMPACT);
-		ok = lbx_file_end(&file, true);
-	}
-	json_decref(o);
-	return ok;
 }
 
 /* ---- the answer ---- */
@@ -177,27 +67,14 @@ static json_t *json_counters(const struct lbx_snapshot *s)
 {
 	const struct lb_counters *c = &s->counters;
 
-	if (s->uncounted[0])
+	if (!s->counted)
 		return json_pack("{s:n,s:n,s:n,s:n,s:n}", "active", "peak", "limit", "cache", "cache_limit");
 	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "active", (json_int_t)c->active_bytes, "peak",
 			 (json_int_t)c->peak_bytes, "limit", (json_int_t)c->memory_limit, "cache",
 			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
 }
 
-/* Where no runtime counts, what was found. */
-static void print_sum(struct lbx_out *out, const struct lbx_snapshot *s)
-{
-	int64_t bytes = 0, buffers = 0;
-	char text[32];
-
-	for (size_t i = 0; i < s->n; i++) {
-		bytes = lbx_capped_sum(bytes, s->list[i].bytes);
-		buffers = lbx_capped_sum(buffers, s->list[i].buffers);
-	}
-	lbx_printf(out, "%s in %lld buffer%s\n", bytes_text(bytes, text), (long long)buffers, LB_S(buffers));
-}
-
-static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s, bool has_runtime)
+static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 {
 	const struct lb_counters *c = &s->counters;
 	char active[32], peak[32], cache[32], limit[32], cache_limit[32];
@@ -205,10 +82,11 @@ static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s, boo
 	LBX_KEYS(out, json_counters(s));
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)s->unreadable));
 	lbx_wrap(out, 0, 2);
-	if (!has_runtime)
-		print_sum(out, s);
-	else if (s->uncounted[0])
+	if (s->uncounted[0])
 		lbx_styled(out, LBX_WARNING, "how much is in use is not known: %s\n", s->uncounted);
+	else if (!s->counted)
+		lbx_printf(out, "%s in %lld buffer%s\n", bytes_text(s->bytes, active), (long long)s->buffers,
+			   LB_S(s->buffers));
 	else
 		lbx_printf(out, "%s in use, peak %s, limit %s; cache %s, limit %s\n",
 			   bytes_text((int64_t)c->active_bytes, active), bytes_text((int64_t)c->peak_bytes, peak),
@@ -321,20 +199,25 @@ static void tell_largest(struct lbx_context *context, const struct lbx_holder *l
 	lbx_end(out);
 }
 
+/* What a runtime counts for itself is in use; where none does on both sides, what was found. */
 static void tell_since(struct lbx_out *out, const struct lbx_snapshot *s, const struct lbx_snapshot *before,
 		       const char *since)
 {
 	char change[33], now[32], was[32];
-	const struct lb_counters *a = &s->counters, *b = &before->counters;
+	bool counted = s->counted && before->counted;
 	/* damaged ones too: nothing here overflows */
-	int64_t more_bytes = (int64_t)(a->active_bytes - b->active_bytes);
-	int64_t more = (int64_t)(a->created - a->freed - (b->created - b->freed));
+	uint64_t a = counted ? s->counters.active_bytes : (uint64_t)s->bytes;
+	uint64_t b = counted ? before->counters.active_bytes : (uint64_t)before->bytes;
+	int64_t more = (int64_t)((uint64_t)s->tensors - (uint64_t)before->tensors);
 
 	LBX_KEY(out, "since", lbx_json_string(since));
 	LBX_KEY(out, "before", json_counters(before));
+	LBX_KEY(out, "bytes_before", json_integer(before->bytes));
+	LBX_KEY(out, "tensors", json_integer(s->tensors));
+	LBX_KEY(out, "tensors_before", json_integer(before->tensors));
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensor%s\n", since, change_text(more_bytes, change),
-		   bytes_text((int64_t)a->active_bytes, now), bytes_text((int64_t)b->active_bytes, was),
+	lbx_printf(out, "since %s: %s %s (%s, was %s), %+lld tensor%s\n", since, change_text((int64_t)(a - b), change),
+		   counted ? "in use" : "in buffers", bytes_text((int64_t)a, now), bytes_text((int64_t)b, was),
 		   (long long)more, LB_S(more));
 }
 
@@ -378,7 +261,7 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 		lbx_begin(context->out, NULL);
 		if (before)
 			tell_since(context->out, s, before, r->since);
-		tell_counters(context->out, s, context->table);
+		tell_counters(context->out, s);
 		tell_groups(context, &groups, r);
 		if (!before)
 			lbx_unreached_tell(context, s, r->limit);
@@ -391,22 +274,13 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 	return ok && lb_ok();
 }
 
-/* Needed to compare. */
-static bool is_counted(const struct lbx_snapshot *s)
-{
-	return !s->uncounted[0] || lb_fail("%s", s->uncounted);
-}
-
 static bool compare(struct lbx_context *context, struct lbx_snapshot *s, const struct request *r)
 {
-	const struct lbx_snapshot *mark = find_mark(context->marks, r->since);
-	struct lbx_snapshot before = { .n = 0 };
+	struct lbx_point before;
+	bool ok = lbx_point_open(context, r->since, &before) && lbx_snapshot_describe(context, s) &&
+		  tell(context, s, before.snapshot, r);
 
-	if (mark)
-		return tell(context, s, mark, r);
-	bool ok = of_file(context, r->since, &before) && is_counted(&before) && lbx_snapshot_describe(context, s) &&
-		  tell(context, s, &before, r);
-	lbx_snapshot_deinit(&before);
+	lbx_point_close(&before);
 	return ok;
 }
 
@@ -434,17 +308,15 @@ static bool run_memory(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (!context->table && !lbx_args_option(args, "by"))
 		r.by = LBX_BY_NAME; /* nobody else knows sites */
-	int64_t active = (int64_t)s.counters.active_bytes;
-	bool ok = !(path || args->n || r.since) || is_counted(&s);
-	if (ok && path)
-		ok = save(context, path, &s);
+	int64_t active = s.counted ? (int64_t)s.counters.active_bytes : s.bytes;
+	bool ok = !path || lbx_point_save(context, path, &s);
 	/* calls on one line are one site */
 	if (ok && (r.by == LBX_BY_SITE || args->n))
 		ok = lbx_snapshot_describe(context, &s);
 	if (ok && args->n && lbx_target_waits(context->target))
 		; /* it all comes again, with the places' names */
 	else if (ok && args->n)
-		ok = set_mark(context, args->v[1], &s);
+		ok = lbx_memory_mark(context, args->v[1], &s);
 	else if (ok)
 		ok = r.since ? compare(context, &s, &r) : tell(context, &s, NULL, &r);
 	lbx_snapshot_deinit(&s);

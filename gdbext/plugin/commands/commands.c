@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "inspect/draw/pixels.h"
-#include "inspect/memory/memory.h"
+#include "inspect/memory/points.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/commands/output.h"
