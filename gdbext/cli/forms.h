@@ -11,11 +11,12 @@ struct lbx_form {
 	const char *operand; /* the word that tells what is to be looked into; NULL: there are any number */
 	const struct lbx_command *command; /* NULL: the next word names it */
 	bool is_core, is_pair;
+	bool is_either; /* a core, or a process by its number */
 	bool is_own; /* reads its words itself: one of lbx_verbs, or help */
 	const char *lacks; /* what is said where nothing follows */
 };
 
-enum { LBX_FORMS = 9 };
+enum { LBX_FORMS = 10 };
 extern const struct lbx_form lbx_forms[LBX_FORMS];
 
 /* NULL: there is none. */

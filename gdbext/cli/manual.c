@@ -267,7 +267,7 @@ static void print_overview(struct lbx_out *out)
 	for (int i = 0; i < LBX_FORMS; i++)
 		roff_synopsis(out, i == 0, "lazybones ", lbx_forms[i].name, lbx_forms[i].arguments);
 	lbx_printf(out, ".SH DESCRIPTION\n");
-	roff(out, "Reads the tensors of a program that uses the Lazybones runtime from outside: from a "
+	roff(out, "Reads the tensors of a program with ggml, PyTorch or the Lazybones runtime from outside: from a "
 		  "running process, which it neither calls nor changes (except that trace and top switch a clock "
 		  "on), or from the core file of a dead one. No debugger is needed. A core may be "
 		  "damaged, so it is read by a process of its own, with limits of memory and time.\n");

@@ -124,6 +124,8 @@ static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_
 	r->what = r->form.v[0];
 	if (r->what && form->is_pair && !take_pair(r, words))
 		return false;
+	if (r->what && form->is_either)
+		r->is_core = r->what[strspn(r->what, "0123456789")]; /* ./123 is a file */
 	if (!r->command && r->form.left) {
 		begin_command(r, lbx_request_command(*words->at++));
 		if (!r->command)
@@ -151,13 +153,13 @@ static void take_options(struct lbx_request *r)
 
 static bool complete(struct lbx_request *r, const struct lbx_form *form)
 {
-	bool is_pid = !form->is_core && !r->cores;
+	bool is_pid = !r->is_core && !r->cores;
 
 	if (!r->what)
 		return lb_fail("%s", form->lacks);
 	if (is_pid && !take_pid(r->what, &r->pid))
 		return false;
-	if (!r->command && form->is_core)
+	if (!r->command && r->is_core)
 		begin_command(r, &lbx_command_report);
 	if (!r->command)
 		return lb_fail("which command? lazybones pid %s COMMAND (see lazybones --help)", r->what);
