@@ -54,6 +54,11 @@ static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 			      ret);
 }
 
+static bool open_torch_near(struct lbx_context *context, struct lbx_python *py, struct lbx_tensors **ret)
+{
+	return lbx_torch_open_near(context->target, py, ret);
+}
+
 static bool mlx_is_there(struct lbx_context *context)
 {
 	return lbx_mlx_is_there(context->target);
@@ -99,6 +104,8 @@ const struct lbx_provider lbx_providers[] = {
 	  .wrapped = torch_wrapped,
 	  .is_there = torch_is_there,
 	  .open = open_torch,
+	  .has_objects = true,
+	  .open_near = open_torch_near,
 	  .is_costly = true },
 	{ .name = "mlx",
 	  .handle = "mlx::core::array::ArrayDesc",
@@ -106,6 +113,7 @@ const struct lbx_provider lbx_providers[] = {
 	  .wrapped = mlx_wrapped,
 	  .is_there = mlx_is_there,
 	  .open = open_mlx,
+	  .has_objects = true,
 	  .is_costly = true },
 	{ 0 },
 };

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct lbx_context; /* inspect/context.h */
+struct lbx_python;
 struct lbx_target;
 struct lbx_tensors;
 
@@ -25,6 +26,10 @@ struct lbx_provider {
 	/* Whether the program's modules have anything of it, so that open() may find some: quiet, and by no more than
 	 * a look at them. For one that is costly; NULL: not known. */
 	bool (*is_there)(struct lbx_context *context);
+	bool has_objects; /* objects of Python are its tensors, which are asked for by them */
+	/* Those alone that objects of Python are, found without what makes open() costly: they have no numbers and names. False:
+	 * it cannot be done so. NULL: it never can. */
+	bool (*open_near)(struct lbx_context *context, struct lbx_python *py, struct lbx_tensors **ret);
 	bool is_costly; /* to open, as where memory is searched: what it gives is kept (struct lbx_kept) */
 };
 /* Ended by one without a name. */

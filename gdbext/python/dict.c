@@ -143,3 +143,36 @@ uint64_t lbx_py_attribute(struct lbx_python *py, uint64_t object, const char *na
 
 	return lbx_py_attributes_open(py, object, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
 }
+
+uint64_t lbx_py_class_attribute(struct lbx_python *py, uint64_t object, const char *name)
+{
+	const struct lbx_py_type *type = lbx_py_type_of(py, object);
+	struct lbx_py_dict dict;
+
+	return type && lbx_py_dict_open(py, type->dict, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
+}
+
+bool lbx_py_mapping_open(struct lbx_python *py, uint64_t object, struct lbx_py_dict *ret)
+{
+	const struct lbx_py_type *type = object ? lbx_py_type_of(py, object) : NULL;
+
+	if (type && type->kind == LBX_PY_INSTANCE && lbx_py_type_is(py, type, "UserDict"))
+		object = lbx_py_attribute(py, object, "data");
+	return lbx_py_dict_open(py, object, ret);
+}
+
+uint64_t lbx_py_field(struct lbx_python *py, uint64_t object, const char *name)
+{
+	uint64_t items, names;
+	char text[KEY_TEXT];
+	int64_t n, n_names;
+
+	if (!lbx_py_items(py, object, &items, &n) ||
+	    !lbx_py_items(py, lbx_py_class_attribute(py, object, "_fields"), &names, &n_names))
+		return 0;
+	for (int64_t i = 0; i < n && i < n_names; i++)
+		if (lbx_py_text(py, lbx_py_word(py, names + (uint64_t)i * sizeof names), text, sizeof text) &&
+		    strcmp(text, name) == 0)
+			return lbx_py_word(py, items + (uint64_t)i * sizeof items);
+	return 0;
+}

@@ -13,6 +13,8 @@ struct lbx_py_dict {
 
 /* False, quietly, where it is none, or cannot be. */
 bool lbx_py_dict_open(struct lbx_python *py, uint64_t object, struct lbx_py_dict *ret);
+/* What an object has by keys: a dict itself, or that of a collections.UserDict, as which libraries derive their own. */
+bool lbx_py_mapping_open(struct lbx_python *py, uint64_t object, struct lbx_py_dict *ret);
 /* The attributes of an instance (`__dict__`), wherever they are. False, quietly: it has none. */
 bool lbx_py_attributes_open(struct lbx_python *py, uint64_t object, struct lbx_py_dict *ret);
 /* The next entry at or after *i, which moves past it. False at the end, and where it cannot be read. */
@@ -23,5 +25,9 @@ uint64_t lbx_py_dict_find(struct lbx_python *py, const struct lbx_py_dict *dict,
 uint64_t lbx_py_dict_find_int(struct lbx_python *py, const struct lbx_py_dict *dict, int64_t key);
 /* The attribute of that name, in the instance itself; 0: there is none. */
 uint64_t lbx_py_attribute(struct lbx_python *py, uint64_t object, const char *name);
+/* Likewise of its class alone. */
+uint64_t lbx_py_class_attribute(struct lbx_python *py, uint64_t object, const char *name);
+/* The item of a named tuple; 0: it has none of that name, or is none. */
+uint64_t lbx_py_field(struct lbx_python *py, uint64_t object, const char *name);
 
 #endif

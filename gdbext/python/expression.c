@@ -34,7 +34,7 @@ static uint64_t find_in(struct lbx_python *py, uint64_t object, const char *name
 {
 	struct lbx_py_dict dict;
 
-	return lbx_py_dict_open(py, object, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
+	return lbx_py_mapping_open(py, object, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
 }
 
 static uint64_t find_local(const struct scope *s, const char *name)
@@ -116,6 +116,7 @@ static uint64_t find_attribute(const struct scope *s, uint64_t object, const cha
 {
 	uint64_t found = lbx_py_attribute(s->py, object, name);
 
+	found = found ? found : lbx_py_field(s->py, object, name);
 	found = found ? found : find_member(s, object, name);
 	return found || !s->rules->members_of ? found : find_item(s, object, name);
 }
@@ -131,7 +132,7 @@ static uint64_t find_index(const struct scope *s, uint64_t object, int64_t index
 		index += index < 0 ? n : 0;
 		return index >= 0 && index < n ? lbx_py_word(s->py, at + (uint64_t)index * sizeof at) : 0;
 	}
-	if (lbx_py_dict_open(s->py, object, &dict))
+	if (lbx_py_mapping_open(s->py, object, &dict))
 		return lbx_py_dict_find_int(s->py, &dict, index);
 	return find_numbered_member(s, object, index);
 }
@@ -142,7 +143,7 @@ static uint64_t find_object(const struct scope *s, uint64_t object, uint64_t key
 	uint64_t at, value;
 	int64_t i = 0;
 
-	if (!key || !lbx_py_dict_open(s->py, object, &dict))
+	if (!key || !lbx_py_mapping_open(s->py, object, &dict))
 		return 0;
 	while (lbx_py_dict_next(s->py, &dict, &i, &at, &value))
 		if (at == key)

@@ -110,6 +110,7 @@ static bool read_type(const struct lbx_python *py, uint64_t address, struct lbx_
 	else if (at > 0 && (uint64_t)at + sizeof at <= size)
 		ret->dict_at = (uint32_t)at;
 	ret->base = word_at(bytes, LBX_PY_TYPE_BASE);
+	ret->dict = word_at(bytes, LBX_PY_TYPE_DICT);
 	ret->is_exception = flags & EXCEPTION_SUBCLASS;
 	ret->has_attributes = ret->is_managed || ret->dict_at;
 	ret->kind = kind_of(ret, flags);
@@ -189,4 +190,12 @@ const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object)
 	if (!is_address(object) || !lbx_py_read(py, object + LBX_PY_TYPE, &type, sizeof type) || !type)
 		return NULL;
 	return lbx_py_type_at(py, type);
+}
+
+bool lbx_py_type_is(struct lbx_python *py, const struct lbx_py_type *type, const char *name)
+{
+	for (int i = 0; type && i < MAX_BASES; i++, type = type->base ? lbx_py_type_at(py, type->base) : NULL)
+		if (strcmp(type->name, name) == 0)
+			return true;
+	return false;
 }

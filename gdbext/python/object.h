@@ -35,6 +35,7 @@ struct lbx_py_type {
 	uint32_t dict_at;      /* of an instance: the address of its attributes' dict; 0: none */
 	uint64_t cached_keys;
 	uint64_t base; /* the type that it is derived from, the first of several; 0: none */
+	uint64_t dict; /* what its class has; 0: not known */
 	char name[LBX_PY_NAME];
 };
 
@@ -51,6 +52,8 @@ const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object)
 const struct lbx_py_type *lbx_py_type_at(struct lbx_python *py, uint64_t type);
 /* Whether a type is another one, or is derived from it, by the first of each one's bases. */
 bool lbx_py_is_derived(struct lbx_python *py, const struct lbx_py_type *type, uint64_t from);
+/* Whether it is the type of that name, or derived from it, likewise. */
+bool lbx_py_type_is(struct lbx_python *py, const struct lbx_py_type *type, const char *name);
 void lbx_py_types_clear(struct lbx_py_types *types);
 
 /* The characters of a str, in UTF-8, as far as there is room. False, quietly, where it is none. */

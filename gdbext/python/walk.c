@@ -106,7 +106,7 @@ static bool meet_entries(struct lbx_py_walk *w, uint32_t from, int64_t *i, int64
 	struct lbx_py_dict dict;
 	uint64_t key, value;
 
-	if (!lbx_py_dict_open(w->py, w->nodes[from].object, &dict))
+	if (!lbx_py_mapping_open(w->py, w->nodes[from].object, &dict))
 		return true;
 	if (lbx_py_has_members(w, w->nodes[from].object)) {
 		lbx_py_place_of(w, w->nodes[from].object)->is_owner = true;
@@ -146,7 +146,8 @@ static bool meet_parts(struct lbx_py_walk *w, uint32_t from, int64_t i, int64_t 
 
 	if (!type) /* it is not read again, as it was when it was met */
 		return true;
-	if (!(type->kind == LBX_PY_DICT ? meet_entries : meet_items)(w, from, &i, most, &more))
+	bool has_items = type->kind == LBX_PY_LIST || type->kind == LBX_PY_TUPLE;
+	if (!(has_items ? meet_items : meet_entries)(w, from, &i, most, &more))
 		return false;
 	if (!more || w->is_full)
 		return true;

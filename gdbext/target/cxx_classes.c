@@ -179,3 +179,25 @@ bool lbx_cxx_classes_find(struct lbx_target *target, const struct lbx_loaded *mo
 	free(s->words);
 	return ret->n > 0;
 }
+
+bool lbx_cxx_classes_add(struct lbx_target *target, const struct lbx_loaded *modules, int n,
+			 const struct lbx_cxx_sought *sought, uint64_t vtable, struct lbx_cxx_classes *ret)
+{
+	static const char symbol[] = "_ZTI"; /* in front of a class's name */
+	struct search s = { .target = target, .sought = sought, .ret = ret };
+	struct type type = { 0 };
+	uint64_t function;
+
+	if (lbx_cxx_class_at(ret, vtable))
+		return true;
+	if (lbx_loaded_at(modules, n, vtable) < 0 || !lbx_cxx_type_of(target, vtable, &type.at) ||
+	    !lbx_target_try_read(target, vtable, &function, sizeof function) ||
+	    !lbx_loaded_is_code(modules, n, function))
+		return false;
+	while (sought->bases[type.base] &&
+	       !lbx_cxx_type_is(target, type.at, sought->bases[type.base] + sizeof symbol - 1))
+		type.base++;
+	if (sought->bases[type.base])
+		add_class(&s, vtable, &type);
+	return lbx_cxx_class_at(ret, vtable) != NULL;
+}

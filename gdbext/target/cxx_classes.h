@@ -31,6 +31,10 @@ struct lbx_cxx_sought {
 /* Of the modules, in which they may have several copies. False, quietly, where there are none. */
 bool lbx_cxx_classes_find(struct lbx_target *target, const struct lbx_loaded *modules, int n,
 			  const struct lbx_cxx_sought *sought, struct lbx_cxx_classes *ret);
+/* Adds the class of objects whose first word is `vtable`, if it is one of those. False, quietly: it is none, or they are too
+ * many. */
+bool lbx_cxx_classes_add(struct lbx_target *target, const struct lbx_loaded *modules, int n,
+			 const struct lbx_cxx_sought *sought, uint64_t vtable, struct lbx_cxx_classes *ret);
 /* NULL: it is none of them. */
 const struct lbx_cxx_class *lbx_cxx_class_at(const struct lbx_cxx_classes *classes, uint64_t vtable);
 

@@ -118,7 +118,11 @@ void lbx_tensors_close(struct lbx_tensors *tensors)
 
 void lbx_tensor_id_text(const struct lbx_tensor *t, char ret[LBX_ID_TEXT_MAX])
 {
-	snprintf(ret, LBX_ID_TEXT_MAX, "%s#%" PRIu64, t->of && t->of->is_one_of_several ? t->of->provider : "", t->id);
+	if (!t->id && t->address)
+		snprintf(ret, LBX_ID_TEXT_MAX, "0x%" PRIx64, t->address);
+	else
+		snprintf(ret, LBX_ID_TEXT_MAX, "%s#%" PRIu64, t->of && t->of->is_one_of_several ? t->of->provider : "",
+			 t->id);
 }
 
 bool lbx_tensor_input(const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)

@@ -133,7 +133,7 @@ bool lbx_tensor_words(const struct lbx_tensor *t, struct lbx_words *ret);
 /* As `part_at`; not for a union. */
 bool lbx_tensors_part_at(struct lbx_tensors *of, uint64_t address, char *ret, size_t size);
 
-/* "#12", or, of one of several sets, "ggml#12". */
+/* "#12", or, of one of several sets, "ggml#12"; the address of one that has no number. */
 enum { LBX_ID_TEXT_MAX = 64 };
 void lbx_tensor_id_text(const struct lbx_tensor *t, char ret[LBX_ID_TEXT_MAX]);
 /* Input i of t, when it still exists as the same tensor. */

@@ -4,14 +4,19 @@
 
 enum { TENSOR, STORAGE };
 
+static const char *const bases[] = { [TENSOR] = "_ZTIN3c1010TensorImplE", [STORAGE] = "_ZTIN3c1011StorageImplE", NULL };
+static const struct lbx_cxx_sought sought = { .bases = bases };
+
 bool lbx_torch_classes_find(struct lbx_target *target, const struct lbx_loaded *modules, int n,
 			    struct lbx_cxx_classes *ret)
 {
-	static const char *const bases[] = {
-		[TENSOR] = "_ZTIN3c1010TensorImplE", [STORAGE] = "_ZTIN3c1011StorageImplE", NULL
-	};
+	return lbx_cxx_classes_find(target, modules, n, &sought, ret);
+}
 
-	return lbx_cxx_classes_find(target, modules, n, &(struct lbx_cxx_sought){ .bases = bases }, ret);
+bool lbx_torch_classes_add(struct lbx_target *target, const struct lbx_loaded *modules, int n, uint64_t vtable,
+			   struct lbx_cxx_classes *ret)
+{
+	return lbx_cxx_classes_add(target, modules, n, &sought, vtable, ret);
 }
 
 enum lbx_torch_kind lbx_torch_kind(const struct lbx_cxx_class *class)

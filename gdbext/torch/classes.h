@@ -15,6 +15,9 @@ enum lbx_torch_kind {
 /* False, quietly, where PyTorch's core is no module. */
 bool lbx_torch_classes_find(struct lbx_target *target, const struct lbx_loaded *modules, int n,
 			    struct lbx_cxx_classes *ret);
+/* Adds the class of objects whose first word is `vtable`, if it is one. False, quietly: it is none. */
+bool lbx_torch_classes_add(struct lbx_target *target, const struct lbx_loaded *modules, int n, uint64_t vtable,
+			   struct lbx_cxx_classes *ret);
 enum lbx_torch_kind lbx_torch_kind(const struct lbx_cxx_class *class);
 
 #endif

@@ -220,11 +220,18 @@ bool lbx_torch_set_search(struct lbx_torch_set *s, bool (*progress)(void *contex
 	       (s->n || lb_fail("the program has PyTorch, but no tensors of it"));
 }
 
-bool lbx_torch_set_take(struct lbx_torch_set *s)
+bool lbx_torch_set_decide(struct lbx_torch_set *s)
 {
 	if (!decide_layout(s))
 		return false;
 	keep_tensors(s);
+	return true;
+}
+
+bool lbx_torch_set_take(struct lbx_torch_set *s)
+{
+	if (!lbx_torch_set_decide(s))
+		return false;
 	if (s->is_torn)
 		drop_changed(s);
 	return lbx_torch_history_find(s);

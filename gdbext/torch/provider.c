@@ -9,6 +9,7 @@
 #include "torch/held.h"
 #include "torch/history.h"
 #include "torch/keepers.h"
+#include "torch/near.h"
 #include "torch/torch.h"
 
 static bool read_at(struct lbx_torch_set *s, uint64_t address, struct lbx_torch_record *ret)
@@ -185,6 +186,8 @@ static bool by_path(struct lbx_tensors *tensors, const char *text, uint64_t thre
 
 static bool by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
 {
+	if (lbx_torch_set_of(tensors)->near)
+		return lbx_torch_near_by_object(lbx_torch_set_of(tensors), object, ret);
 	uint64_t id = lbx_torch_held_by(lbx_torch_set_of(tensors), object);
 
 	return id && by_id(tensors, id, ret);
@@ -205,8 +208,7 @@ static void close_torch(struct lbx_tensors *tensors)
 	free(s);
 }
 
-bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(void *context, int64_t done),
-		    void *context, struct lbx_tensors **ret)
+static struct lbx_torch_set *create(struct lbx_target *target)
 {
 	static const struct lbx_tensors_ops ops = {
 		.next = next,
@@ -225,12 +227,12 @@ bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(voi
 		.keeper = keeper,
 		.close = close_torch,
 	};
-	struct lbx_torch_set *s;
+	struct lbx_torch_set *s = calloc(1, sizeof *s);
 
-	if (!lbx_torch_is_there(target))
-		return false;
-	if (!(s = calloc(1, sizeof *s)))
-		return lb_fail("out of memory");
+	if (!s) {
+		lb_fail("out of memory");
+		return NULL;
+	}
 	s->tensors = (struct lbx_tensors){
 		.ops = &ops,
 		.target = target,
@@ -242,9 +244,36 @@ bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(voi
 	};
 	for (unsigned i = 0; i < LBX_TORCH_DTYPES; i++)
 		lbx_torch_dtype(i, &s->dtypes[i]);
+	return s;
+}
+
+bool lbx_torch_open(struct lbx_target *target, bool let_go, bool (*progress)(void *context, int64_t done),
+		    void *context, struct lbx_tensors **ret)
+{
+	struct lbx_torch_set *s;
+
+	if (!lbx_torch_is_there(target))
+		return false;
+	if (!(s = create(target)))
+		return false;
 	s->is_torn = lbx_target_copy(target, let_go) != LBX_COPIED_STILL && lbx_target_runs(target);
 	if (!lbx_torch_set_search(s, progress, context) || !lbx_torch_set_take(s) || !lbx_torch_nets_find(s) ||
 	    !lbx_torch_names_find(s, progress, context)) {
+		close_torch(&s->tensors);
+		return false;
+	}
+	*ret = &s->tensors;
+	return true;
+}
+
+bool lbx_torch_open_near(struct lbx_target *target, struct lbx_python *py, struct lbx_tensors **ret)
+{
+	struct lbx_torch_set *s = create(target);
+
+	if (!s)
+		return false;
+	s->modules = lbx_loaded_all(target, &s->n_modules);
+	if (!s->modules || !lbx_torch_near_find(s, py)) {
 		close_torch(&s->tensors);
 		return false;
 	}

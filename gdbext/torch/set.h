@@ -26,6 +26,7 @@ struct lbx_torch_set {
 	size_t n, room;
 	uint64_t *storages; /* likewise: their numbers are of their own */
 	size_t n_storages, storages_room;
+	struct lbx_python *near; /* of a set that has only what objects of Python lead to (near.h); else NULL */
 	bool is_torn; /* the program ran while its memory was read: each is looked at twice */
 	size_t n_other; /* that have the class of a tensor, and are none with that layout */
 	uint64_t first_bad, last_bad;

@@ -22,14 +22,14 @@
 #include "python/dict.h"
 #include "python/exception.h"
 #include "python/expression.h"
-#include "python/frames.h"
+#include "python/variables.h"
 #include "target/process.h"
 
 enum { MAX_PYTHONS = 32, TEXT = 512, FRAMES = 32, RUNS = 60 };
 
 /* Its lines count from 1. */
 static const char program[] =
-    "import sys, threading\n"
+    "import collections, dataclasses, sys, threading\n"
     "class Point:\n"
     "    def __init__(self, x, name):\n"
     "        self.x = x\n"
@@ -54,7 +54,9 @@ static const char program[] =
     "cycle = {'end': 'here'}\n"
     "cycle['again'] = cycle\n"
     "ring = [cycle]\n"
-    "ring.append(ring)\n"
+    "ring.append(ring); mapped = collections.UserDict(a=['in a mapping'], b=1); "
+    "pair = collections.namedtuple('Pair', ['left', 'right'])('l', 'in a pair'); "
+    "record = dataclasses.make_dataclass('Record', ['part', 'parts'])('in a record', [('and within',)])\n"
     "module = threading\n"
     "def outer(given):\n"
     "    shared = 'in a cell'\n"
@@ -230,6 +232,12 @@ static void values_are_as_python_has_them(struct lbx_python *py)
 		{ "nested[-2][1]['d'][0]", "e" },
 		{ "nested[2]", "derived" },
 		{ "nested[3]", "nothing" },
+		{ "mapped['a'][-1]", "in a mapping" },
+		{ "mapped['b']", "1" },
+		{ "mapped['c']", "nothing" },
+		{ "pair.right", "in a pair" },
+		{ "pair.middle", "nothing" },
+		{ "record.parts[0][0]", "and within" },
 		{ "cycle['again']['again']['end']", "here" },
 		{ "ring[1][1][0]['end']", "here" },
 		{ "module._counter", "<method-wrapper>" },
@@ -357,6 +365,44 @@ static void paths_lead_to(struct lbx_python *py, const char *expression, const c
 	lbx_py_walk_end(&walk);
 }
 
+struct sought {
+	const char *text;
+	struct lbx_python *py;
+	char names[TEXT];
+};
+
+static bool note_name(void *context, const char *name, uint64_t object)
+{
+	struct sought *s = context;
+	char text[TEXT];
+
+	if (!lbx_py_text(s->py, object, text, sizeof text) || strcmp(text, s->text) != 0)
+		return false;
+	snprintf(s->names + strlen(s->names), sizeof s->names - strlen(s->names), "%s ", name);
+	return true;
+}
+
+/* What is in variables, of whatever kind, has the name that an expression has. */
+static void variables_are_looked_into(struct lbx_python *py)
+{
+	static const char *const expected[][2] = {
+		{ "in a mapping", "mapped['a'][0] " }, { "in a pair", "pair[1] " },
+		{ "in a record", "record.part " },     { "and within", "record.parts[0][0] " },
+		{ "e", "nested[1][1]['d'][0] " },      { "negative", "keys[-1] " },
+	};
+
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		struct sought s = { .text = expected[i][0], .py = py };
+		struct lbx_py_thread thread;
+		struct lbx_py_frame frame;
+		for (int k = 0; lbx_py_thread(py, k, &thread); k++)
+			for (bool more = lbx_py_frame_first(py, &thread, &frame); more;
+			     more = lbx_py_frame_next(py, &frame, &frame))
+				lbx_py_look_at_variables(py, &frame, note_name, &s);
+		assert_string_equal(s.names, expected[i][1]);
+	}
+}
+
 static void each_python(void **state)
 {
 	(void)state;
@@ -374,6 +420,11 @@ static void each_python(void **state)
 		paths_lead_to(py, "nested[1][1]['d'][0]", "nested[1][1]['d'][0]", NULL);
 		paths_lead_to(py, "cycle", "cycle", "ring[0]");
 		paths_lead_to(py, "mine", "mine", NULL);
+		paths_lead_to(py, "mapped['a'][0]", "mapped['a'][0]", NULL);
+		paths_lead_to(py, "mapped.data['a'][0]", "mapped['a'][0]", NULL);
+		paths_lead_to(py, "pair.right", "pair[1]", NULL);
+		paths_lead_to(py, "record.part", "record.part", NULL);
+		variables_are_looked_into(py);
 		assert_true(lb_ok());
 		lbx_python_close(py);
 		stop();

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "inspect/tensor/array.h"
+#include "python/variables.h"
 #include "torch/record.h"
 #include "torch/torch.h"
 #include "torch_image.h"
@@ -512,6 +513,85 @@ static void python_names_them(void **state)
 	}
 }
 
+struct compared {
+	struct lbx_tensors *near;
+	int n, n_same;
+};
+
+/* What an object leads to directly is what all tensors have for it, but for its number and name. */
+static bool compare(void *context, const char *name, uint64_t object)
+{
+	struct compared *c = context;
+	struct lbx_tensor near, far;
+	bool is_near = lbx_tensors_by_object(c->near, object, &near);
+
+	(void)name;
+	assert_true(lb_ok());
+	bool is_far = lbx_tensors_by_object(set, object, &far);
+	lb_clear_error();
+	c->n += is_far;
+	if (!is_near)
+		return is_far;
+	assert_true(is_far && near.id == 0 && near.address == far.address && near.state == far.state);
+	assert_true(near.dtype == far.dtype && near.rank == far.rank && near.data == far.data);
+	c->n_same++;
+	return true;
+}
+
+/* Of the functions that run. */
+static struct compared compare_all(struct lbx_python *py, struct lbx_tensors *near)
+{
+	struct compared c = { .near = near };
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+
+	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
+		for (bool more = lbx_py_frame_first(py, &thread, &frame); more;
+		     more = lbx_py_frame_next(py, &frame, &frame))
+			assert_true(lbx_py_look_at_variables(py, &frame, compare, &c));
+	return c;
+}
+
+static void variables_lead_to_tensors(void **state)
+{
+	static const unsigned minors[] = { 11, 13 };
+	struct lbx_tensor t;
+
+	for (size_t i = 0; i < sizeof minors / sizeof *minors; i++) {
+		struct lbx_tensors *near;
+		int n;
+		torch_image_speak(&image, minors[i]);
+		assert_true(look());
+		struct lbx_loaded *modules = lbx_loaded_all(&image.target, &n);
+		struct lbx_python *py = lbx_python_open(&image.target, modules, n);
+		assert_non_null(py);
+		assert_true(lbx_torch_open_near(&image.target, py, &near));
+		struct compared c = compare_all(py, near);
+		assert_in_range(c.n, 2, 100);
+		assert_int_equal(c.n_same, c.n);
+		/* one that is no tensor any more is not shown; where too few are left to tell the layout, all must be found */
+		for (uint64_t id = N + 1; id <= N + 6; id++)
+			if (lbx_tensors_by_id(set, id, &t) && strcmp(t.name, "late") == 0)
+				regions_put(&image.regions, t.address, 0, 8);
+		lbx_tensors_close(near);
+		lbx_python_refresh(py);
+		assert_true(lbx_torch_open_near(&image.target, py, &near));
+		c = compare_all(py, near);
+		assert_in_range(c.n_same, 1, c.n);
+		lbx_tensors_close(near);
+		for (uint64_t id = N + 1; id <= N + 6; id++)
+			if (lbx_tensors_by_id(set, id, &t) && strcmp(t.name, "x") == 0)
+				regions_put(&image.regions, t.address + 8, 0, 8);
+		lb_clear_error();
+		lbx_python_refresh(py);
+		assert_false(lbx_torch_open_near(&image.target, py, &near));
+		lbx_python_close(py);
+		free(modules);
+		tear_down(state);
+		start(state);
+	}
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, start, tear_down)
@@ -525,6 +605,7 @@ int main(void)
 		CASE(a_tensor_goes),
 		CASE(a_tensor_without_its_storage_is_damaged),
 		CASE(python_names_them),
+		CASE(variables_lead_to_tensors),
 		CASE(what_changes_meanwhile_is_left_out),
 		CASE(complex_ones_are_rounded),
 		CASE(parts_of_a_sparse_one_are_told),

@@ -32,7 +32,7 @@ static bool is_told(struct lbx_python *py, int n, uint64_t tid)
 	return false;
 }
 
-/* Without any there are functions still. */
+/* All of them; without any there are functions still. */
 static void find_tensors(struct lbx_context *context)
 {
 	struct lbx_tensors *tensors;
@@ -40,6 +40,28 @@ static void find_tensors(struct lbx_context *context)
 
 	if (!lbx_context_tensors(context, &tensors) && clean)
 		lb_clear_error();
+}
+
+/* Those that variables lead to; NULL: there are none. Where they cannot be found so, all are. */
+static struct lbx_tensors *find_near(struct lbx_context *context, struct lbx_python *py)
+{
+	const struct lbx_provider *provider = context->providers ? context->providers : lbx_providers, *only = NULL;
+	struct lbx_tensors *tensors = NULL;
+	bool clean = lb_ok();
+	int n = 0;
+
+	for (; provider->name; provider++) {
+		if (!provider->has_objects || (provider->is_there && !provider->is_there(context)))
+			continue;
+		only = provider;
+		n++;
+	}
+	if (n == 0 || (n == 1 && only->open_near && only->open_near(context, py, &tensors)))
+		return tensors;
+	if (clean)
+		lb_clear_error();
+	find_tensors(context);
+	return NULL;
 }
 
 /* In a debugger, of the thread that is selected; else of all that run Python. */
@@ -60,11 +82,14 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 	if (!py)
 		return why ? lb_fail("the program's Python cannot be read: %s", why)
 			   : lb_fail("the program runs no Python");
-	const struct lbx_python_ask ask = { .max = (int)max, .all = lbx_args_option(args, "all") != NULL };
+	struct lbx_python_ask ask = { .max = (int)max, .all = lbx_args_option(args, "all") != NULL };
 	if (!only && !context->stacks->ops->all_threads)
 		only = (int64_t)selected;
-	if (!lbx_args_option(args, "bare"))
+	bool is_bare = lbx_args_option(args, "bare");
+	if (!is_bare && (lbx_args_option(args, "names") || context->kept))
 		find_tensors(context);
+	else if (!is_bare)
+		ask.tensors = find_near(context, py);
 	lbx_begin(context->out, NULL);
 	lbx_begin_list(context->out, "threads");
 	if (only)
@@ -73,6 +98,7 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 		ok = is_told(py, i, thread.tid) || tell_thread(context, thread.tid, &ask);
 	lbx_end(context->out);
 	lbx_end(context->out);
+	lbx_tensors_close(ask.tensors);
 	return ok && lbx_python_goes_on(py);
 }
 
@@ -81,13 +107,16 @@ const struct lbx_command lbx_command_bt = {
 	.arguments = "",
 	.summary = "show what the program executes in Python, and its tensors",
 	.help = "Function, file and line of each call, and the variables that are tensors, or lists,\n"
-		"tuples or dicts of some. In gdb of the selected thread, else of all.\n"
+		"tuples, dicts or dataclasses of some. In gdb of the selected thread, else of all.\n"
+		"Outside gdb tensors have their addresses, which are at once there, and with --names\n"
+		"what the whole program calls them, and their numbers.\n"
 		"Example: bt --frames 8",
 	.needs = LBX_NEEDS_FRAMES | LBX_LETS_GO,
 	.options = {
 		{ "thread", "TID", "of this thread" },
 		{ "frames", "N", "at most N frames of each (default 256)" },
 		{ "bare", NULL, "the functions alone" },
+		{ "names", NULL, "tensors by their names and numbers, for which all are looked for" },
 		{ "all", NULL, "each tensor, where a frame holds many" },
 	},
 	.run = run_bt,

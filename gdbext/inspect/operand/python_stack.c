@@ -1,6 +1,5 @@
 #include "inspect/operand/python_stack.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +8,22 @@
 #include "base/plural.h"
 #include "base/vector.h"
 #include "inspect/tensor/describe.h"
-#include "python/dict.h"
 #include "python/exception.h"
-#include "python/walk.h"
+#include "python/variables.h"
 #include "target/loader.h"
 
-enum { SHOWN = 4, NAME = 160, LOOKED = 4096 /* objects of a frame */ };
+enum { SHOWN = 4 };
 
 struct teller {
 	struct lbx_context *context;
 	struct lbx_python *py;
 	struct lbx_tensors *tensors; /* NULL: none are told */
 	const struct lbx_python_ask *ask;
-	int n, left; /* frames that were told; objects that may still be looked at */
+	int n; /* frames that were told */
 	int n_held, room;
+	bool is_cut; /* a frame has more variables, or what is in them, than are looked at */
 	struct held {
-		char name[NAME];
+		char name[LBX_PY_HELD_NAME];
 		struct lbx_tensor tensor;
 	} *held;
 };
@@ -59,70 +58,22 @@ struct lbx_python *lbx_context_python(struct lbx_context *context, const char **
 
 /* ---- the tensors of a frame ---- */
 
-static bool hold(struct teller *t, const char *name, uint64_t object)
+static bool hold(void *context, const char *name, uint64_t object)
 {
+	struct teller *t = context;
 	struct lbx_tensor tensor;
 	bool clean = lb_ok();
 
-	if (--t->left < 0)
-		return false;
 	if (lbx_tensors_by_object(t->tensors, object, &tensor)) {
-		if (!lb_reserve(t->held, t->room, t->n_held + 1)) {
-			t->left = 0;
+		if (!lb_reserve(t->held, t->room, t->n_held + 1))
 			return true;
-		}
-		snprintf(t->held[t->n_held].name, NAME, "%s", name);
+		snprintf(t->held[t->n_held].name, sizeof t->held->name, "%s", name);
 		t->held[t->n_held++].tensor = tensor;
 		return true;
 	}
 	if (clean)
 		lb_clear_error();
 	return false;
-}
-
-/* What a variable holds, and what is in it, if it is a list, tuple or dict. */
-static void hold_variable(struct teller *t, const char *name, uint64_t object)
-{
-	uint64_t at, key, value;
-	struct lbx_py_dict dict;
-	char text[NAME], quoted[NAME + 4], item[3 * NAME];
-	int64_t n, i = 0;
-
-	if (hold(t, name, object))
-		return;
-	if (lbx_py_items(t->py, object, &at, &n)) {
-		for (; i < n && t->left > 0; i++) {
-			snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
-			hold(t, item, lbx_py_word(t->py, at + (uint64_t)i * sizeof at));
-		}
-	} else if (lbx_py_dict_open(t->py, object, &dict)) {
-		while (t->left > 0 && lbx_py_dict_next(t->py, &dict, &i, &key, &value)) {
-			if (!lbx_py_text(t->py, key, text, sizeof text))
-				continue;
-			lbx_py_key_text(text, quoted, sizeof quoted);
-			snprintf(item, sizeof item, "%s%s", name, quoted);
-			hold(t, item, value);
-		}
-	}
-}
-
-static void hold_all(struct teller *t, const struct lbx_py_frame *frame)
-{
-	struct lbx_py_dict dict;
-	uint64_t name, value;
-	char text[NAME];
-	int64_t k = 0;
-	int i = 0;
-
-	t->left = LOOKED;
-	while (t->left > 0 && lbx_py_local_next(t->py, frame, &i, &name, &value))
-		if (lbx_py_text(t->py, name, text, sizeof text))
-			hold_variable(t, text, value);
-	if (!lbx_py_dict_open(t->py, frame->locals, &dict))
-		return;
-	while (t->left > 0 && lbx_py_dict_next(t->py, &dict, &k, &name, &value))
-		if (lbx_py_text(t->py, name, text, sizeof text))
-			hold_variable(t, text, value);
 }
 
 /* ---- what is told ---- */
@@ -155,8 +106,9 @@ static void tell_held(struct teller *t)
 	if (shown < t->n_held)
 		lbx_printf(out, "       … %d more (`%sbt --all`)\n", t->n_held - shown,
 			   t->context->prefix ? t->context->prefix : "");
-	if (t->tensors && t->left <= 0)
-		lbx_printf(out, "       … and there may be more: %d objects of it were looked at\n", LOOKED);
+	if (t->is_cut)
+		lbx_printf(out, "       … and there may be more: of each object %d parts were looked at, of all %d\n",
+			   LBX_PY_LOOKED / 4, LBX_PY_LOOKED);
 }
 
 static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int number)
@@ -165,8 +117,7 @@ static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int n
 	int line;
 
 	t->n_held = 0;
-	if (t->tensors)
-		hold_all(t, frame);
+	t->is_cut = t->tensors && !lbx_py_look_at_variables(t->py, frame, hold, t);
 	if (t->ask->only_with_tensors && t->n_held == 0)
 		return;
 	line = lbx_py_frame_line(t->py, frame);
@@ -253,7 +204,7 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 	t->context = context;
 	t->py = py;
 	t->ask = ask;
-	t->tensors = context->tensors;
+	t->tensors = ask->tensors ? ask->tensors : context->tensors;
 	lbx_begin_list(context->out, "python");
 	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
 		if (thread.tid == tid)

@@ -11,6 +11,7 @@ struct lbx_python_ask {
 	int max; /* frames that are told */
 	bool only_with_tensors;
 	bool all; /* each tensor, where a frame has many */
+	struct lbx_tensors *tensors; /* NULL: the context's, if they have been found */
 };
 
 /* The interpreter of the program; NULL: it has none, or one that is not known: *ret_why, in words that live as long as the

@@ -1,6 +1,8 @@
 """python3 names.py TRUTH: a model, its optimiser, tensors in dicts and lists, and functions that hold some while they wait. It
 writes into the file TRUTH by which paths they are reached, says `resting`, and waits until its input ends."""
 
+import collections
+import dataclasses
 import sys
 import threading
 
@@ -79,6 +81,18 @@ for turn in range(3):
     optimizer.step()
 many = {str(i): i for i in range(5000)}
 many["last"] = torch.ones(9)
+encoded = collections.UserDict(input_ids=torch.ones(15))
+Output = collections.namedtuple("Output", ["loss", "logits"])
+
+
+@dataclasses.dataclass
+class Sample:
+    x: torch.Tensor
+    rest: dict
+
+
+output = Output(torch.ones(16), [torch.ones(17)])
+sample = Sample(torch.ones(18), {"masks": (torch.ones(19),)})
 shared = type("Shared", (), {})
 first, second = shared(), shared()
 first.a, first.b, second.b = 1, torch.ones(10), torch.ones(11)
@@ -105,6 +119,13 @@ truth.name("trainer.parts[1][0]", trainer.parts[1][0])
 truth.name("loss", loss)
 truth.name("many['last']", many["last"])
 truth.name("first.b", first.b)
+truth.name("encoded['input_ids']", encoded["input_ids"])
+truth.path("encoded.data['input_ids']", encoded["input_ids"])
+truth.path("output.loss", output.loss)
+truth.path("output.logits[-1]", output.logits[0])
+truth.name("output[0]", output.loss)
+truth.name("sample.x", sample.x)
+truth.name("sample.rest['masks'][0]", sample.rest["masks"][0])
 truth.name("second.b", second.b)
 truth.name("second.c", second.c)
 
@@ -120,6 +141,10 @@ def train():
     truth.name("held", held)
     shadow = torch.full((14,), 2.0)
     truth.name("shadow", shadow)
+    parts = {"of": [(held,), sample, collections.UserDict(inner=shadow)], 3: output}
+    truth.variables(held=held, shadow=shadow)
+    truth.variables(**{"parts['of'][0][0]": held, "parts['of'][1].x": sample.x, "parts['of'][2]['inner']": shadow})
+    truth.variables(**{"parts['of'][1].rest['masks'][0]": sample.rest["masks"][0], "parts[3][0]": output.loss})
     several = [held] * 100
     model(torch.randn(5, 8))
 

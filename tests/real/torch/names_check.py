@@ -16,11 +16,14 @@ for tensor in tensors:
     if tensor["data"]:
         names.setdefault(int(tensor["data"], 0), []).append(tensor["name"])
 right = {"name": 0, "path": 0}
-calls = []
+calls, said_variables = [], []
 with open(sys.argv[1]) as truth:
     for line in truth:
         if line.startswith("frame"):
             calls.append(line.rstrip("\n").split("\t")[1])
+            continue
+        if line.startswith("variable"):
+            said_variables.append(line.rstrip("\n").split("\t")[1:])
             continue
         if line.startswith("model"):
             said = json.loads(ask("model").stdout)
@@ -46,4 +49,24 @@ stacks = [
 ]
 if calls and not any(stack[-len(calls) :] == calls for stack in stacks):
     print("no thread's stack is", calls, "but", stacks)
+
+
+def variables(*words):
+    """What stands in the stack of each function, as (variable, data, shape) and so on."""
+    held = {}
+    for thread in json.loads(ask("bt", "--all", *words).stdout)["threads"]:
+        for frame in thread["python"]:
+            held.setdefault(frame["function"], []).extend(
+                (t["variable"], t["data"], tuple(t["shape"]), t["dtype"], t["state"], t["record"])
+                for t in frame["tensors"]
+            )
+    return held
+
+
+near, all_of_them = variables(), variables("--names")
+if near != all_of_them:
+    print("the stack has other tensors where all are looked for:", *set(map(str, near.items())) ^ set(map(str, all_of_them.items())))
+for function, variable, data, shape in said_variables:
+    if not any(v[:3] == (variable, hex(int(data)), eval(shape)) for v in near.get(function, [])):
+        print(f"{function} has {variable}, {shape}, at {int(data):#x}, but: {str(near.get(function))[:400]}")
 print(f"{right['name']} names and {right['path']} paths are right")

@@ -58,7 +58,7 @@ scene_deadlock()
 {
 	scene "$1" "$2" deadlock || return
 	same "$1: both threads" $'float32 (2,)\nfloat32 (3,)' \
-		"$($process bt | grep -A1 'deadlock.<locals>.take at ' | sed -n 's/.*mine = .*(#[0-9]*, \(float32 .*\), ready)/\1/p' | sort)"
+		"$($process bt | grep -A1 'deadlock.<locals>.take at ' | sed -n 's/.*mine = 0x.* (\(float32 .*\), ready)/\1/p' | sort)"
 	torch_released
 }
 

@@ -73,9 +73,9 @@ torch_names()
 			"$(strace -f -e trace=ptrace,process_vm_readv $process --stop list 2>&1 >/dev/null |
 				grep -oE 'PTRACE_DETACH|process_vm_readv' | uniq | tail -2 | tr '\n' ' ' | sed 's/ $//')"
 	fi
-	same "$what: how many a function holds" '       … 98 more (`bt --all`)' \
+	same "$what: how many a function holds" '       … 104 more (`bt --all`)' \
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
-	same "$what: all that it holds" 101 "$($process bt --all | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
+	same "$what: all that it holds" 102 "$($process bt --all --names | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
 		torch_named "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
