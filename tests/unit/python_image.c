@@ -197,6 +197,15 @@ uint64_t python_image_dict(struct python_image *image, const uint64_t *keys, con
 	return at;
 }
 
+uint64_t python_image_dict_of(struct python_image *image, const char *const *names, const uint64_t *values, int n)
+{
+	uint64_t keys[8];
+
+	for (int i = 0; i < n; i++)
+		keys[i] = python_image_str(image, names[i]);
+	return python_image_dict(image, keys, values, n);
+}
+
 uint64_t python_image_cell(struct python_image *image, uint64_t value)
 {
 	uint64_t at = python_image_object(image, image->cell, 0x18);

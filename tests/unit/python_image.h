@@ -38,6 +38,8 @@ uint64_t python_image_int(struct python_image *image, uint32_t value);
 uint64_t python_image_tuple(struct python_image *image, const uint64_t *items, int n);
 uint64_t python_image_list(struct python_image *image, const uint64_t *items, int n);
 uint64_t python_image_dict(struct python_image *image, const uint64_t *keys, const uint64_t *values, int n);
+/* Of at most 8 strs. */
+uint64_t python_image_dict_of(struct python_image *image, const char *const *names, const uint64_t *values, int n);
 uint64_t python_image_cell(struct python_image *image, uint64_t value);
 /* A class made in Python; its instances have values of these names, or as many of them. */
 struct python_class python_image_class(struct python_image *image, const char *name, const char *const *names, int n);

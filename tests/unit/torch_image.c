@@ -1,148 +1,43 @@
 #include "torch_image.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PAGE = 0x1000,
-	DYNAMIC = TORCH_PROGRAM + 0x200,
-	DEBUG = TORCH_PROGRAM + 0x240,
-	LINKS = TORCH_PROGRAM + 0x260,
-	PATH = TORCH_PROGRAM + 0x300,
-	N_HEADERS = 5,
-	NAMES = TORCH_MODULE + 0x200,
-	SYMBOLS = TORCH_MODULE + 0xc00,
-	SYMBOL_NAMES = SYMBOLS + 0xc0,
-	HASH = SYMBOLS + 0x140,
-	LIBRARY_DYNAMIC = TORCH_MODULE + 0x180,
-	WORD = 8
-};
+enum { WORD = 8 };
 
 static void put(struct torch_image *image, uint64_t address, uint64_t value)
 {
 	regions_put(&image->regions, address, value, WORD);
 }
 
-/* ---- modules ---- */
-
-/* Bytes that may be read, that may be run, that may be written. */
-static void put_headers(struct torch_image *image, uint64_t at, uint64_t size, uint64_t dynamic, uint64_t code,
-			uint64_t data)
-{
-	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
-				    .e_phoff = sizeof header,
-				    .e_phnum = N_HEADERS,
-				    .e_phentsize = sizeof(Elf64_Phdr) };
-	const Elf64_Phdr headers[N_HEADERS] = {
-		{ .p_type = PT_PHDR, .p_vaddr = sizeof header },
-		{ .p_type = PT_LOAD, .p_memsz = code, .p_filesz = code, .p_flags = PF_R },
-		{ .p_type = PT_LOAD,
-		  .p_vaddr = code,
-		  .p_memsz = data - code,
-		  .p_filesz = data - code,
-		  .p_flags = PF_R | PF_X },
-		{ .p_type = PT_LOAD,
-		  .p_vaddr = data,
-		  .p_memsz = size - data,
-		  .p_filesz = size - data,
-		  .p_flags = PF_R | PF_W },
-		{ .p_type = PT_DYNAMIC, .p_vaddr = dynamic },
-	};
-
-	regions_copy(&image->regions, at, &header, sizeof header);
-	regions_copy(&image->regions, at + sizeof header, headers, sizeof headers);
-}
-
-static void put_modules(struct torch_image *image)
-{
-	const Elf64_Dyn dynamic[] = { { .d_tag = DT_DEBUG, .d_un.d_ptr = DEBUG }, { .d_tag = DT_NULL } };
-	const uint64_t debug[] = { 1, LINKS }, links[2][5] = { { TORCH_PROGRAM, 0, DYNAMIC, LINKS + 0x28, 0 },
-							       { TORCH_MODULE, PATH, LIBRARY_DYNAMIC, 0, LINKS } };
-	uint64_t path = PATH;
-
-	put_headers(image, TORCH_PROGRAM, TORCH_PROGRAM_SIZE, DYNAMIC - TORCH_PROGRAM, TORCH_PROGRAM_SIZE,
-		    TORCH_PROGRAM_SIZE);
-	put_headers(image, TORCH_MODULE, TORCH_MODULE_SIZE, LIBRARY_DYNAMIC - TORCH_MODULE, TORCH_CODE - TORCH_MODULE,
-		    TORCH_CLASSES - TORCH_MODULE);
-	regions_copy(&image->regions, DYNAMIC, dynamic, sizeof dynamic);
-	regions_copy(&image->regions, DEBUG, debug, sizeof debug);
-	regions_copy(&image->regions, LINKS, links, sizeof links);
-	regions_text(&image->regions, &path, "/usr/lib/libc10.so");
-}
+/* ---- classes ---- */
 
 enum { EXPORTED = 2, EXPORTED_WITH_PYTHON = 5 };
 static const char *const exported[EXPORTED_WITH_PYTHON] = { "_ZTIN3c1010TensorImplE", "_ZTIN3c1011StorageImplE",
 							    "_PyRuntime", "Py_Version", "PyType_Type" };
 
-static void put_symbols(struct torch_image *image, const char *const *names, const uint64_t *at, uint32_t n)
-{
-	const Elf64_Dyn dynamic[] = {
-		{ .d_tag = DT_SYMTAB, .d_un.d_ptr = SYMBOLS },
-		{ .d_tag = DT_STRTAB, .d_un.d_ptr = SYMBOL_NAMES },
-		{ .d_tag = DT_HASH, .d_un.d_ptr = HASH },
-		{ .d_tag = DT_NULL },
-	};
-	const uint32_t head[] = { 1, n + 1, 1, 0 }; /* one bucket, from 1 on */
-	uint64_t text = SYMBOL_NAMES + 1;
-
-	regions_copy(&image->regions, HASH, head, sizeof head);
-	for (uint32_t i = 0; i < n; i++) {
-		const Elf64_Sym symbol = { .st_name = (uint32_t)(text - SYMBOL_NAMES),
-					   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
-					   .st_shndx = 1,
-					   .st_value = at[i] - TORCH_MODULE };
-		regions_text(&image->regions, &text, names[i]);
-		regions_copy(&image->regions, SYMBOLS + (i + 1) * sizeof symbol, &symbol, sizeof symbol);
-		regions_put(&image->regions, HASH + sizeof head + i * 4, i + 1 < n ? i + 2 : 0, 4);
-	}
-	regions_copy(&image->regions, LIBRARY_DYNAMIC, dynamic, sizeof dynamic);
-}
-
-/* Its type_info: what tells type_infos apart, the name, the base; then how far the whole object is, the type_info, the
- * functions. */
-struct torch_class torch_image_class(struct torch_image *image, const char *name, const struct torch_class *base, int n,
-				     const uint64_t *functions)
-{
-	struct torch_class class = { .type = image->classes, .vtable = image->classes + 5 * WORD };
-
-	put(image, class.type, TORCH_CODE);
-	put(image, class.type + WORD, regions_text(&image->regions, &image->names, name));
-	put(image, class.type + 2 * WORD, base ? base->type : 0);
-	put(image, class.vtable - WORD, class.type);
-	for (int i = 0; i < n; i++)
-		put(image, class.vtable + WORD * (uint64_t)i, functions[i]);
-	image->classes = class.vtable + WORD * (uint64_t)n;
-	return class;
-}
-
 static void put_classes(struct torch_image *image)
 {
 	const uint64_t functions[2] = { TORCH_CODE, TORCH_CODE };
 
-	image->tensor = torch_image_class(image, "N3c1010TensorImplE", NULL, 2, functions);
-	image->storage = torch_image_class(image, "N3c1011StorageImplE", NULL, 2, functions);
-	image->undefined = torch_image_class(image, "N3c1019UndefinedTensorImplE", &image->tensor, 2, functions);
-	image->quantized = torch_image_class(image, "N2at11QTensorImplE", &image->tensor, 2, functions);
-	image->sparse = torch_image_class(image, "N2at16SparseTensorImplE", &image->tensor, 2, functions);
-	image->quantizer = torch_image_class(image, "N2at9QuantizerE", NULL, 2, functions);
+	image->tensor = library_image_class(&image->library, "N3c1010TensorImplE", NULL, 2, functions);
+	image->storage = library_image_class(&image->library, "N3c1011StorageImplE", NULL, 2, functions);
+	image->undefined =
+	    library_image_class(&image->library, "N3c1019UndefinedTensorImplE", &image->tensor, 2, functions);
+	image->quantized = library_image_class(&image->library, "N2at11QTensorImplE", &image->tensor, 2, functions);
+	image->sparse = library_image_class(&image->library, "N2at16SparseTensorImplE", &image->tensor, 2, functions);
+	image->quantizer = library_image_class(&image->library, "N2at9QuantizerE", NULL, 2, functions);
 }
 
 void torch_image_create(struct torch_image *image, int row)
 {
-	*image = (struct torch_image){ .layout = *lbx_torch_layout(row),
-				       .heap = TORCH_HEAP,
-				       .data = TORCH_DATA,
-				       .classes = TORCH_CLASSES,
-				       .names = NAMES };
-	regions_create(&image->regions, TORCH_PROGRAM + sizeof(Elf64_Ehdr), N_HEADERS);
-	regions_add(&image->regions, TORCH_PROGRAM, TORCH_PROGRAM_SIZE, TORCH_PROGRAM_SIZE);
-	regions_add(&image->regions, TORCH_MODULE, TORCH_MODULE_SIZE, TORCH_CLASSES - TORCH_MODULE);
+	*image = (struct torch_image){ .layout = *lbx_torch_layout(row), .heap = TORCH_HEAP, .data = TORCH_DATA };
+	library_image_create(&image->library, &image->regions, "/usr/lib/libc10.so");
 	regions_add(&image->regions, TORCH_HEAP, TORCH_HEAP_SIZE, 0);
 	regions_add(&image->regions, TORCH_DATA, TORCH_DATA_SIZE, 0);
-	put_modules(image);
 	put_classes(image);
-	put_symbols(image, exported, (const uint64_t[]){ image->tensor.type, image->storage.type }, EXPORTED);
+	library_image_export(&image->library, exported, (const uint64_t[]){ image->tensor.type, image->storage.type },
+			     EXPORTED);
 }
 
 void torch_image_destroy(struct torch_image *image)
@@ -152,7 +47,7 @@ void torch_image_destroy(struct torch_image *image)
 
 /* ---- objects ---- */
 
-uint64_t torch_image_object(struct torch_image *image, const struct torch_class *class, uint64_t bytes)
+uint64_t torch_image_object(struct torch_image *image, const struct library_class *class, uint64_t bytes)
 {
 	uint64_t at = image->heap;
 	bool is_short = image->layout.behind == LBX_TORCH_BEHIND_SHORT;
@@ -204,7 +99,7 @@ static void set_axes(struct torch_image *image, uint64_t tensor, int rank, const
 	}
 }
 
-uint64_t torch_image_tensor(struct torch_image *image, const struct torch_class *class, unsigned dtype, int rank,
+uint64_t torch_image_tensor(struct torch_image *image, const struct library_class *class, unsigned dtype, int rank,
 			    const int64_t *sizes, uint64_t storage)
 {
 	uint64_t at = torch_image_object(image, class, image->layout.rank + LBX_TORCH_TENSOR_END + 0x20);
@@ -309,7 +204,8 @@ static uint64_t add_meta(struct torch_image *image, uint64_t tensor, uint64_t gr
 
 	if (!image->meta.vtable) {
 		put_accessors(image);
-		image->meta = torch_image_class(image, "N5torch8autograd12AutogradMetaE", NULL, 4, functions);
+		image->meta =
+		    library_image_class(&image->library, "N5torch8autograd12AutogradMetaE", NULL, 4, functions);
 	}
 	uint64_t at = image->heap;
 	put(image, at, image->meta.vtable);
@@ -322,7 +218,7 @@ static uint64_t add_meta(struct torch_image *image, uint64_t tensor, uint64_t gr
 }
 
 /* With n edges, a result that is a matrix, and a tensor that it keeps: 0: none. */
-static uint64_t add_node(struct torch_image *image, const struct torch_class *class, const uint64_t *to, int n,
+static uint64_t add_node(struct torch_image *image, const struct library_class *class, const uint64_t *to, int n,
 			 uint64_t keeps)
 {
 	uint64_t edges = image->heap, at = edges + TORCH_EDGE * (uint64_t)n + 16, result = at + TORCH_OUTPUTS + 16;
@@ -353,10 +249,13 @@ uint64_t torch_image_learn(struct torch_image *image)
 {
 	static const int64_t sizes[] = { 3, 2 };
 	uint64_t code = TORCH_CODE, w, y, node[3], meta;
-	struct torch_class base = torch_image_class(image, "N5torch8autograd4NodeE", NULL, 1, &code),
-			   add = torch_image_class(image, "N5torch8autograd9generated12AddBackward0E", &base, 1, &code),
-			   mul = torch_image_class(image, "N5torch8autograd9generated12MulBackward0E", &base, 1, &code),
-			   accumulate = torch_image_class(image, "N5torch8autograd14AccumulateGradE", &base, 1, &code);
+	struct library_class base = library_image_class(&image->library, "N5torch8autograd4NodeE", NULL, 1, &code),
+			     add = library_image_class(&image->library, "N5torch8autograd9generated12AddBackward0E",
+						       &base, 1, &code),
+			     mul = library_image_class(&image->library, "N5torch8autograd9generated12MulBackward0E",
+						       &base, 1, &code),
+			     accumulate = library_image_class(&image->library, "N5torch8autograd14AccumulateGradE",
+							      &base, 1, &code);
 
 	w = torch_image_tensor(image, &image->tensor, TORCH_F32, 2, sizes, torch_image_storage(image, 24));
 	y = torch_image_tensor(image, &image->tensor, TORCH_F32, 2, sizes, torch_image_storage(image, 24));
@@ -379,7 +278,7 @@ static void put_string(struct torch_image *image, uint64_t at, const char *text)
 }
 
 /* With a dict's only item, or none; *ret_item: where it is. */
-static uint64_t add_net(struct torch_image *image, const struct torch_class *class, uint64_t dict, const char *key,
+static uint64_t add_net(struct torch_image *image, const struct library_class *class, uint64_t dict, const char *key,
 			uint64_t value, uint64_t bytes, uint64_t *ret_item)
 {
 	static const char *const keys[] = { "Parameter", "Buffer", "Submodule" };
@@ -402,9 +301,9 @@ static uint64_t add_net(struct torch_image *image, const struct torch_class *cla
 struct torch_nets torch_image_nets(struct torch_image *image, uint64_t tensor)
 {
 	uint64_t code = TORCH_CODE;
-	struct torch_class base = torch_image_class(image, "N5torch2nn6ModuleE", NULL, 1, &code),
-			   linear = torch_image_class(image, "N5torch2nn10LinearImplE", &base, 1, &code),
-			   net = torch_image_class(image, "3Net", &base, 1, &code);
+	struct library_class base = library_image_class(&image->library, "N5torch2nn6ModuleE", NULL, 1, &code),
+			     linear = library_image_class(&image->library, "N5torch2nn10LinearImplE", &base, 1, &code),
+			     net = library_image_class(&image->library, "3Net", &base, 1, &code);
 	struct torch_nets ret;
 
 	ret.linear = add_net(image, &linear, TORCH_NET_PARAMETERS, "weight", tensor, 5 * WORD, &ret.items);
@@ -424,15 +323,6 @@ static uint64_t add_wrapper(struct torch_image *image, struct python_image *py, 
 	return at;
 }
 
-static uint64_t dict_of(struct python_image *py, const char *const *names, const uint64_t *values, int n)
-{
-	uint64_t keys[8];
-
-	for (int i = 0; i < n; i++)
-		keys[i] = python_image_str(py, names[i]);
-	return python_image_dict(py, keys, values, n);
-}
-
 void torch_image_speak(struct torch_image *image, unsigned minor)
 {
 	enum { T = 6 };
@@ -445,29 +335,29 @@ void torch_image_speak(struct torch_image *image, unsigned minor)
 	uint64_t type, t[T], objects[8];
 
 	python_image_create(py, &image->regions, TORCH_PYTHON, minor);
-	put_symbols(image, exported,
-		    (const uint64_t[]){ image->tensor.type, image->storage.type, TORCH_PYTHON + PYTHON_RUNTIME,
-					TORCH_PYTHON + PYTHON_VERSION, TORCH_PYTHON + PYTHON_TYPE_TYPE },
-		    EXPORTED_WITH_PYTHON);
+	library_image_export(&image->library, exported,
+			     (const uint64_t[]){ image->tensor.type, image->storage.type, TORCH_PYTHON + PYTHON_RUNTIME,
+						 TORCH_PYTHON + PYTHON_VERSION, TORCH_PYTHON + PYTHON_TYPE_TYPE },
+			     EXPORTED_WITH_PYTHON);
 	type = python_image_type(py, "Tensor", 0, 0x20);
 	for (int i = 0; i < T; i++)
 		t[i] = add_wrapper(image, py, type,
 				   torch_image_tensor(image, &image->tensor, TORCH_F32, 1, few,
 						      torch_image_storage(image, 16)));
 	struct python_class module = python_image_class(py, "Linear", parts, 2);
-	uint64_t linear =
-	    python_image_instance(py, &module,
-				  (const uint64_t[]){ dict_of(py, parameters, t, 2), dict_of(py, NULL, NULL, 0) });
-	uint64_t net =
-	    python_image_instance(py, &module,
-				  (const uint64_t[]){ dict_of(py, NULL, NULL, 0), dict_of(py, fc, &linear, 1) });
+	uint64_t linear = python_image_instance(py, &module,
+						(const uint64_t[]){ python_image_dict_of(py, parameters, t, 2),
+								    python_image_dict_of(py, NULL, NULL, 0) });
+	uint64_t net = python_image_instance(py, &module,
+					     (const uint64_t[]){ python_image_dict_of(py, NULL, NULL, 0),
+								 python_image_dict_of(py, fc, &linear, 1) });
 	objects[0] = python_image_str(py, "image");
 	objects[1] = python_image_int(py, 7);
 	uint64_t batch = python_image_dict(py, objects, &t[2], 2);
 	uint64_t pair = python_image_tuple(py, (const uint64_t[]){ t[4], objects[0] }, 2);
 	uint64_t items = python_image_list(py, (const uint64_t[]){ objects[1], pair, batch }, 3);
-	uint64_t main = dict_of(py, globals, (const uint64_t[]){ net, t[3], batch, items, objects[0] }, 5);
-	python_image_import(py, modules, (const uint64_t[]){ dict_of(py, fc, objects, 1), main }, 2);
+	uint64_t main = python_image_dict_of(py, globals, (const uint64_t[]){ net, t[3], batch, items, objects[0] }, 5);
+	python_image_import(py, modules, (const uint64_t[]){ python_image_dict_of(py, fc, objects, 1), main }, 2);
 	python_image_call(py, "<module>", main, NULL, NULL, 0);
 	python_image_call(py, "Net.forward", main, locals, (const uint64_t[]){ net, t[3], t[5] }, 3);
 	python_image_call(py, "Linear.forward", main, locals, (const uint64_t[]){ linear, t[3], t[5] }, 3);

@@ -3,17 +3,18 @@
 #ifndef TESTS_TORCH_IMAGE_H
 #define TESTS_TORCH_IMAGE_H
 
+#include "library_image.h"
 #include "python_image.h"
 #include "regions.h"
 #include "torch/layout.h"
 
 enum {
-	TORCH_PROGRAM = 0x400000,
-	TORCH_PROGRAM_SIZE = 0x400,
-	TORCH_MODULE = 0x600000, /* libc10.so */
-	TORCH_CODE = TORCH_MODULE + 0x1000,
-	TORCH_CLASSES = TORCH_MODULE + 0x2000,
-	TORCH_MODULE_SIZE = 0x3000,
+	TORCH_PROGRAM = LIBRARY_PROGRAM,
+	TORCH_PROGRAM_SIZE = LIBRARY_PROGRAM_SIZE,
+	TORCH_MODULE = LIBRARY, /* libc10.so */
+	TORCH_CODE = LIBRARY_CODE,
+	TORCH_CLASSES = LIBRARY_DATA,
+	TORCH_MODULE_SIZE = LIBRARY_SIZE,
 	TORCH_PYTHON = TORCH_CLASSES + 0x800, /* what the interpreter exports */
 	TORCH_HEAP = 0x10000000, /* objects */
 	TORCH_HEAP_SIZE = 0x4000,
@@ -44,10 +45,6 @@ enum {
 	TORCH_NODE = 0x160
 };
 
-struct torch_class {
-	uint64_t type, vtable;
-};
-
 struct torch_image {
 	union {
 		struct lbx_target target;
@@ -55,22 +52,19 @@ struct torch_image {
 	};
 	struct lbx_torch_layout layout;
 	struct python_image python;
-	uint64_t heap, data, classes, names; /* where the next will be */
-	struct torch_class tensor, storage, undefined, quantized, sparse, quantizer, meta;
+	struct library_image library;
+	uint64_t heap, data; /* where the next will be */
+	struct library_class tensor, storage, undefined, quantized, sparse, quantizer, meta;
 };
 
 /* With classes, without tensors. `row` is that of its layout (lbx_torch_layout()). */
 void torch_image_create(struct torch_image *image, int row);
 void torch_image_destroy(struct torch_image *image);
-/* A class by its mangled name, which may be derived from one that is there; NULL: it is not. Its n functions lie at the
- * addresses. */
-struct torch_class torch_image_class(struct torch_image *image, const char *name, const struct torch_class *base, int n,
-				     const uint64_t *functions);
 /* An object that is counted, of so many bytes, which are 0 behind the counts. */
-uint64_t torch_image_object(struct torch_image *image, const struct torch_class *class, uint64_t bytes);
+uint64_t torch_image_object(struct torch_image *image, const struct library_class *class, uint64_t bytes);
 uint64_t torch_image_storage(struct torch_image *image, uint64_t bytes);
 /* Contiguous; storage 0: it has none. */
-uint64_t torch_image_tensor(struct torch_image *image, const struct torch_class *class, unsigned dtype, int rank,
+uint64_t torch_image_tensor(struct torch_image *image, const struct library_class *class, unsigned dtype, int rank,
 			    const int64_t *sizes, uint64_t storage);
 /* Fields of a tensor, wherever its layout has them: counted from `rank` on. */
 void torch_image_set(struct torch_image *image, uint64_t tensor, int field, uint64_t value, size_t width);

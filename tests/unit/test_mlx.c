@@ -1,0 +1,264 @@
+/* MLX's arrays in a program whose memory anybody may have written: in each layout that is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/tensor/array.h"
+#include "mlx/mlx.h"
+#include "mlx_image.h"
+#include "tensors/recipe.h"
+
+static struct mlx_image image;
+static struct lbx_tensors *set;
+static int row;
+static unsigned minor;
+
+static int start(void **state)
+{
+	(void)state;
+	mlx_image_create(&image, row, minor);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	lbx_tensors_close(set);
+	set = NULL;
+	lb_clear_error();
+	mlx_image_destroy(&image);
+	return 0;
+}
+
+static bool look(void)
+{
+	lbx_tensors_close(set);
+	set = NULL;
+	lb_clear_error();
+	return lbx_mlx_open(&image.target, false, NULL, NULL, &set);
+}
+
+static struct lbx_tensor array(uint64_t id)
+{
+	struct lbx_tensor t;
+
+	if ((!set && !look()) || !lbx_tensors_by_id(set, id, &t))
+		fail_msg("%s", lb_error_message());
+	return t;
+}
+
+/* How many arrays there are; whatever is said of one must be so. */
+static int walk(uint64_t *ret_bad)
+{
+	uint64_t slot = 0, begin, end;
+	struct lbx_tensor t, other;
+	int n = 0;
+
+	*ret_bad = 0;
+	while (lbx_tensors_next(set, &slot, &t, ret_bad) == LBX_NEXT_TENSOR) {
+		n++;
+		assert_in_range(t.rank, 0, LBX_RANK_MAX);
+		for (int i = 0; i < t.rank; i++)
+			assert_true(lbx_shape(&t)[i] >= 0);
+		if (t.state == LBX_READY && lbx_tensor_range(&t, &begin, &end))
+			assert_true(begin >= t.data && end > begin && end - t.data <= (uint64_t)t.buffer_bytes);
+		assert_true(lbx_tensors_by_address(set, t.address, &other) && other.id == t.id);
+		assert_true(lb_ok());
+	}
+	assert_int_equal(lbx_tensors_damage(set, &begin, &end), *ret_bad > 0);
+	return n;
+}
+
+static void keep_fact(void *context, const char *name, const char *text)
+{
+	char *to = context;
+	size_t n = strlen(to);
+
+	snprintf(to + n, 1024 - n, "%s: %s\n", name, text);
+}
+
+static const char *facts_of(uint64_t id)
+{
+	static char text[1024];
+	struct lbx_tensor t = id ? array(id) : array(1);
+
+	text[0] = '\0';
+	lbx_tensors_facts(set, id ? &t : NULL, keep_fact, text);
+	return text;
+}
+
+static void each_layout_is_found(void **state)
+{
+	char layout[64];
+	uint64_t bad;
+
+	(void)state;
+	assert_true(look());
+	assert_int_equal(walk(&bad), MLX_ARRAYS);
+	assert_int_equal(bad, 0);
+	snprintf(layout, sizeof layout, "layout: that of %s, as no other fits\n", image.layout.versions);
+	assert_non_null(strstr(facts_of(0), layout));
+	for (uint64_t id = 1; id <= MLX_ARRAYS; id++)
+		assert_int_equal(array(id).address, image.arrays[id]);
+}
+
+static void is(uint64_t id, enum lb_dtype dtype, int n, const float *expected)
+{
+	struct lbx_tensor t = array(id);
+	struct lbx_array a;
+	float values[8];
+	uint16_t halves[8];
+
+	assert_int_equal(t.state, LBX_READY);
+	assert_int_equal(t.dtype, dtype);
+	if (!lbx_array_of_tensor(&image.target, &t, &a) ||
+	    !lbx_array_copy(&a, 0, n, dtype == LB_BF16 ? (void *)halves : values))
+		fail_msg("%s", lb_error_message());
+	for (int i = 0; i < n && dtype == LB_BF16; i++)
+		memcpy(&values[i], (const uint16_t[]){ 0, halves[i] }, sizeof *values);
+	assert_int_equal(a.size, n);
+	for (int i = 0; i < n; i++)
+		assert_float_equal(values[i], expected[i], 0);
+}
+
+static void values_are_read(void **state)
+{
+	(void)state;
+	is(MLX_MATRIX, LB_F32, 6, (float[]){ 0, 1, 2, 3, 4, 5 });
+	is(MLX_VIEW, LB_F32, 4, (float[]){ 1, 4, 2, 5 });
+	is(MLX_HALF, LB_BF16, 4, (float[]){ 1, 2, 3, 4 });
+	assert_int_equal(array(MLX_SCALAR).dtype, LB_C64);
+	assert_int_equal(array(MLX_EMPTY).size, 0);
+	assert_int_equal(array(MLX_VIEW).buffer_id, array(MLX_MATRIX).buffer_id);
+}
+
+/* What an event says is as good as it says; the strides of what is lazy are not known. */
+static void states_are_told(void **state)
+{
+	(void)state;
+	assert_int_equal(array(MLX_UNDER_WAY).state, LBX_EVALUATING);
+	assert_int_equal(array(MLX_UNDER_WAY).data, 0);
+	assert_int_equal(array(MLX_SOFTMAX).state, LBX_LAZY);
+	assert_false(array(MLX_SOFTMAX).layout_known);
+	assert_non_null(strstr(facts_of(MLX_SOFTMAX), "status: unscheduled\n"));
+	assert_non_null(strstr(facts_of(MLX_UNDER_WAY), "status: evaluated\n"));
+}
+
+static void the_lazy_graph_is_followed(void **state)
+{
+	struct lbx_tensor sum = array(MLX_ADD), input;
+	struct lbx_recipe recipe = { 0 };
+	int value;
+
+	(void)state;
+	assert_string_equal(sum.op, "Add");
+	assert_int_equal(sum.n_inputs, 2);
+	assert_true(lbx_tensor_input(&sum, 0, &input) && input.id == MLX_SOFTMAX);
+	assert_true(lbx_tensor_input(&sum, 1, &input) && input.id == MLX_MATRIX);
+	assert_false(lbx_tensor_input(&sum, 2, &input));
+	lb_clear_error();
+	assert_non_null(strstr(facts_of(MLX_ADD), "siblings: #7\nposition: 0\n"));
+	assert_false(set->ops->recipe(set, &sum, &recipe, &value));
+	assert_string_equal(lb_error_message(), "how MLX computes #6 (Add) is not known here");
+	/* a class that is no primitive has no name */
+	regions_put(&image.regions, image.arrays[MLX_ADD] + image.layout.size + LBX_MLX_PRIMITIVE,
+		    image.arrays[MLX_ADD] - LBX_MLX_FRONT, 8);
+	assert_true(look());
+	assert_string_equal(array(MLX_ADD).op, "?");
+}
+
+static void names_are_mlxs_own(void **state)
+{
+	static const struct {
+		const char *expression;
+		uint64_t id;
+	} paths[] = { { "model.fc.weight", MLX_MATRIX },
+		      { "model['fc']['weight']", MLX_MATRIX },
+		      { "model.layers[0].bias", MLX_HALF },
+		      { "model.layers[-1].bias", MLX_HALF },
+		      { "model.layers.0.bias", MLX_HALF },
+		      { "x", MLX_VIEW },
+		      { "state['lazy'][0]", MLX_ADD },
+		      { "model.layers.1.bias", 0 },
+		      { "model.layers.0x.bias", 0 },
+		      { "model.layers.bias", 0 },
+		      { "model.fc", 0 } };
+	struct lbx_tensor t;
+
+	(void)state;
+	assert_string_equal(array(MLX_MATRIX).name, "model.fc.weight");
+	assert_string_equal(array(MLX_HALF).name, "model.layers.0.bias");
+	assert_string_equal(array(MLX_VIEW).name, "x");
+	assert_string_equal(array(MLX_ADD).name, "state['lazy'][0]");
+	assert_string_equal(array(MLX_SOFTMAX).name, "");
+	assert_int_equal(array(MLX_HALF).usage, LBX_USAGE_WEIGHTS);
+	assert_int_equal(array(MLX_ADD).usage, LBX_USAGE_UNKNOWN);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		bool found = lbx_tensors_by_path(set, paths[i].expression, 0, &t);
+		assert_int_equal(found ? t.id : 0, paths[i].id);
+		assert_true(lb_ok());
+	}
+}
+
+/* As where it is a GPU's, what stands in front of the elements is no number of bytes. */
+static void foreign_buffers_are_refused(void **state)
+{
+	(void)state;
+	assert_true(look());
+	regions_put(&image.regions, MLX_DATA, 0x7fe7c8000f28, 8);
+	struct lbx_tensor t;
+	assert_false(lbx_tensors_by_id(set, MLX_MATRIX, &t));
+	assert_true(strstr(lb_error_message(), "array #1 of MLX"));
+}
+
+/* Each word of each object in turn, by what is likely to lead astray. */
+static void no_word_leads_astray(void **state)
+{
+	static const uint64_t values[] = { 0, 65, UINT64_MAX, 1ULL << 62, MLX_HEAP, MLX_DATA, LIBRARY_DATA + 0x28 };
+	uint64_t end = image.heap, bad;
+
+	(void)state;
+	for (uint64_t at = MLX_HEAP; at < end; at += 8)
+		for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+			uint64_t before = regions_get(&image.regions, at, 8);
+			regions_put(&image.regions, at, values[i], 8);
+			if (look())
+				assert_in_range(walk(&bad), MLX_ARRAYS - 3, MLX_ARRAYS + 1);
+			else
+				assert_false(lb_ok());
+			regions_put(&image.regions, at, before, 8);
+		}
+}
+
+static void without_its_library_it_is_not_there(void **state)
+{
+	(void)state;
+	regions_put(&image.regions, LIBRARY_PROGRAM + 0x300 + sizeof "/usr/lib/" - 1, 'x', 1);
+	assert_false(look());
+	assert_true(lb_ok());
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_layout_is_found), TEST(values_are_read),
+		TEST(states_are_told),      TEST(the_lazy_graph_is_followed),
+		TEST(names_are_mlxs_own),   TEST(foreign_buffers_are_refused),
+		TEST(no_word_leads_astray), TEST(without_its_library_it_is_not_there),
+	};
+	int failed = 0;
+
+	for (row = 0; row < MLX_ROWS; row++) {
+		minor = row % 2 ? 13 : 11;
+		failed += cmocka_run_group_tests(tests, NULL, NULL);
+	}
+	return failed != 0;
+}
