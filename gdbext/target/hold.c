@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "lazybones.h"
+#include "target/permission.h"
 #include "target/printable.h"
 
 enum { MAX_THREADS = 65536, STOP_SECONDS = 5 };
@@ -122,8 +123,8 @@ static bool refuse(const struct lbx_hold *hold, pid_t tid, int why)
 		    "thread %d of process %d belongs to a debugger, process %d%s%s%s: ask that one, or let it "
 		    "detach",
 		    (int)tid, (int)hold->pid, tracer, name[0] ? " (" : "", name, name[0] ? ")" : "");
-	return lb_fail("cannot stop thread %d of process %d: %s%s", (int)tid, (int)hold->pid, strerror(why),
-		       why == EPERM ? " (/proc/sys/kernel/yama/ptrace_scope may forbid it)" : "");
+	snprintf(path, sizeof path, "cannot stop thread %d of process %d", (int)tid, (int)hold->pid);
+	return lbx_fail_permission(hold->pid, path, why);
 }
 
 /* A thread that has ended meanwhile is no error. */

@@ -21,6 +21,7 @@
 #include "target/footprint.h"
 #include "target/hold.h"
 #include "target/lines.h"
+#include "target/permission.h"
 #include "target/ranges.h"
 #include "target/thread_numbers.h"
 
@@ -135,10 +136,7 @@ static bool process_find_root(struct lbx_target *target, uint64_t *ret)
 	uint64_t headers, n;
 
 	if (!process_headers(target, &headers, &n))
-		return lb_fail("cannot read /proc/%d/auxv: %s%s", (int)process_of(target)->pid, strerror(errno),
-			       errno == EACCES || errno == EPERM
-				   ? " (another user's process, or a protected one: root may look into it)"
-				   : "");
+		return lb_fail("cannot read /proc/%d/auxv: %s", (int)process_of(target)->pid, strerror(errno));
 	return lbx_find_root_by_note(target, headers, n, ret);
 }
 
@@ -318,14 +316,20 @@ bool lbx_process_open(pid_t pid, struct lbx_target **ret)
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	if (pid <= 0 || access(path, F_OK) != 0)
 		return lb_fail("there is no process %d", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	lb_auto_close int memory = open(path, O_RDONLY | O_CLOEXEC);
+	if (memory < 0 && (errno == EACCES || errno == EPERM)) {
+		snprintf(path, sizeof path, "cannot look into process %d", (int)pid);
+		return lbx_fail_permission(pid, path, errno);
+	}
 	struct process *p = calloc(1, sizeof *p);
 	if (!p)
 		return lb_fail("out of memory");
 	p->target = (struct lbx_target){ .ops = &process_ops, .liveness = LBX_LIVE };
 	p->now = (struct lbx_target){ .ops = &now_ops, .liveness = LBX_LIVE };
 	p->pid = pid;
-	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-	p->memory = open(path, O_RDONLY | O_CLOEXEC);
+	p->memory = memory;
+	memory = -1;
 	*ret = &p->target;
 	return true;
 }

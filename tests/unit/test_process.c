@@ -19,6 +19,7 @@
 #include "base/sanitizer.h"
 #include "lazybones.h"
 #include "target/hold.h"
+#include "target/permission.h"
 #include "target/process.h"
 #include "target/search.h"
 
@@ -470,13 +471,65 @@ static void what_changed_is_told_once(void **state)
 	lbx_target_destroy(target);
 }
 
+/* Which rule it is that forbids to look, with what to do. */
+static void a_rule_is_named(void **state)
+{
+	static const struct {
+		struct lbx_permission permission;
+		const char *text;
+	} cases[] = {
+		{ { 33, 0, false, -1 }, "it is a process of root's, and you are " },
+		{ { 0, 4242424, false, 1 }, "look into it as user 4242424 or as root" },
+		{ { 7, 7, true, 1 }, "it is protected (PR_SET_DUMPABLE" },
+		{ { 7, 7, false, 1 }, "ptrace_scope is 1: only those that started it may" },
+		{ { 7, 7, false, 2 }, "ptrace_scope is 2: only root may" },
+		{ { 7, 7, false, 3 }, "ptrace_scope is 3: nobody may" },
+		{ { 7, 7, false, 0 }, "CAP_SYS_PTRACE" },
+		{ { 7, 7, false, -1 }, "CAP_SYS_PTRACE" },
+	};
+	char why[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		lbx_permission_why(&cases[i].permission, why, sizeof why);
+		if (!strstr(why, cases[i].text))
+			fail_msg("%zu: %s", i, why);
+	}
+}
+
+/* A child of root's that is nobody any more. */
+static void another_user_s_process_is_refused(void **state)
+{
+	struct lbx_target *target;
+	int status;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	pid_t of = getpid(), child = fork();
+	if (child == 0) {
+		bool refused = setuid(65534) == 0 && !lbx_process_open(of, &target) &&
+			       strstr(lb_error_message(), "cannot look into process ") &&
+			       strstr(lb_error_message(), "it is a process of root's, and you are ");
+		_exit(refused ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_stands_still_is_known), cmocka_unit_test(so_is_one_that_is_held),
-		cmocka_unit_test(untouched_memory_is_left_out),         cmocka_unit_test(what_is_in_memory_is_counted),
-		cmocka_unit_test(a_copy_leaves_out_large_allocations),  cmocka_unit_test(a_copy_lets_the_program_go),
-		cmocka_unit_test(threads_of_a_container_are_known),     cmocka_unit_test(what_changed_is_told_once),
+		cmocka_unit_test(a_rule_is_named),
+		cmocka_unit_test(another_user_s_process_is_refused),
+		cmocka_unit_test(a_process_that_stands_still_is_known),
+		cmocka_unit_test(so_is_one_that_is_held),
+		cmocka_unit_test(untouched_memory_is_left_out),
+		cmocka_unit_test(what_is_in_memory_is_counted),
+		cmocka_unit_test(a_copy_leaves_out_large_allocations),
+		cmocka_unit_test(a_copy_lets_the_program_go),
+		cmocka_unit_test(threads_of_a_container_are_known),
+		cmocka_unit_test(what_changed_is_told_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
