@@ -70,6 +70,9 @@ python_exception()
 	lines=$("$O/bin/lazybones" core "$core" report | grep -A1 '^ *handles' | tr '\n' ';')
 	expect 'Python, an exception that is handled, and its cause' \
 		"  handles ValueError: no weights in x.pt, raised in load at $work/exception/broken.py:8;    caused by KeyError: 'fc1', raised in get at $work/exception/broken.py:3;" "$lines"
+	"$O/bin/lazybones" report "$core" -o "$work/exception/report.html" >/dev/null
+	check_page 'Python, an exception: on the page' 'ValueError: no weights in x.pt, raised in load at ' "$work/exception/report.html"
+	check_page 'Python, the stack on the page' "#0   &#60;module&#62; at $work/exception/broken.py:13" "$work/exception/report.html"
 	expect 'Python, an exception: as Python prints it' "KeyError: 'fc1';ValueError: no weights in x.pt;" \
 		"$(grep '^[A-Z][A-Za-z]*Error: ' "$work/exception/printed" | tr '\n' ';')"
 	check 'Python, an exception: as JSON' '"exceptions":[{"is":"handled","type":"ValueError","message":"no weights in x.pt"' \

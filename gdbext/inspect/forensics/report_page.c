@@ -36,7 +36,7 @@ static const char head[] =
     "h1{overflow-wrap:anywhere}\n"
     "pre,code{font:12px/1.5 ui-monospace,monospace}\n"
     "pre{background:#f5f5f5;padding:.8em;overflow-x:auto}\n"
-    ".held{color:#85590a}.bad{color:#b00020}.dim{color:#666}\n"
+    ".bad{color:#b00020}.dim{color:#666}\n"
     ".cards{display:flex;flex-wrap:wrap;gap:1em}\n"
     ".card{border:1px solid #ccc;padding:.7em;max-width:21em;overflow-wrap:anywhere}\n"
     "img{image-rendering:pixelated}svg text{font:11px ui-monospace,monospace}\n"
@@ -76,53 +76,31 @@ static void print_findings(struct lbx_out *page, const struct lbx_findings *find
 	lbx_printf(page, findings->n ? "</ul>\n" : "<li>none</li></ul>\n");
 }
 
-static void print_frame(struct lbx_out *page, const struct lbx_frame_view *f)
+/* In pieces, none of which ends within a character. */
+static void write_escaped(struct lbx_out *out, const char *text, size_t n)
 {
-	char text[2 * LABEL];
+	char piece[256];
 
-	lbx_describe_frame(f, text, sizeof text);
-	lbx_printf(page, "  #%-3" PRIu64 " 0x%012" PRIx64 " in ", f->number, f->frame.pc);
-	lbx_escape(page, text);
-	lbx_printf(page, "%s\n", f->frame.is_inlined ? " (inlined)" : "");
-	for (int k = 0; k < f->n_held; k++) {
-		lbx_describe_held(&f->held[k], text, sizeof text);
-		lbx_printf(page, "       <span class=\"%s\">", lbx_held_is_strided(&f->held[k]) ? "bad" : "held");
-		lbx_escape(page, text);
-		lbx_printf(page, "</span>\n");
+	for (size_t done = 0, some; done < n; done += some) {
+		some = n - done < sizeof piece - 1 ? n - done : sizeof piece - 1;
+		while (done + some < n && some > 4 && (text[done + some] & 0xc0) == 0x80)
+			some--;
+		memcpy(piece, text + done, some);
+		piece[some] = '\0';
+		lbx_escape(out->context, piece);
 	}
 }
 
+/* As `threads` tells it. */
 static void print_thread(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view)
 {
-	char text[2 * LABEL];
+	struct lbx_out text = { .whole_lines = true, .context = page, .write = write_escaped }, *before = context->out;
 
-	lbx_describe_run(context, &view->runs, text, sizeof text);
-	lbx_printf(page, "<pre>thread %" PRIu64 "%s", view->tid, *text ? ", " : "");
-	lbx_escape(page, text);
-	lbx_printf(page, "\n");
-	for (int i = 0, times; i < view->n;) {
-		int period = lbx_thread_view_fold(view, i, &times);
-		if (lbx_describe_left_out(view, i, text, sizeof text)) {
-			lbx_printf(page, "  ");
-			lbx_escape(page, text);
-			lbx_printf(page, "\n");
-		}
-		for (int k = 0; k < (period ? period : 1); k++)
-			print_frame(page, &view->frames[i + k]);
-		if (period) {
-			lbx_describe_fold(period, times, text, sizeof text);
-			lbx_printf(page, "  %s\n", text);
-		}
-		i += period ? period * times : 1;
-	}
-	if (view->cut)
-		lbx_printf(page, "  … and maybe more\n");
-	if (view->end[0]) {
-		lbx_printf(page, "  (");
-		lbx_escape(page, view->end);
-		lbx_printf(page, ")\n");
-	}
+	context->out = &text;
+	lbx_printf(page, "<pre>");
+	lbx_tell_thread(context, view);
 	lbx_printf(page, "</pre>\n");
+	context->out = before;
 }
 
 static void print_threads(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
@@ -386,18 +364,6 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 		lbx_printf(page, "</td></tr>\n");
 	}
 	lbx_printf(page, "</table>\n");
-}
-
-static void write_escaped(struct lbx_out *out, const char *text, size_t n)
-{
-	char piece[256];
-
-	for (size_t done = 0; done < n; done += strlen(piece)) {
-		snprintf(piece, sizeof piece, "%.*s", (int)(n - done < 200 ? n - done : 200), text + done);
-		if (!*piece)
-			return;
-		lbx_escape(out->context, piece);
-	}
 }
 
 /* As text: the page's writer makes it safe. */

@@ -46,8 +46,10 @@ scene_exhausted()
 {
 	scene "$1" "$2" exhausted || return
 	if gcore -o "$scratch/exhausted" $pid >/dev/null 2>&1; then
-		same "$1: who holds the memory" 4 "$("$O/bin/lazybones" core "$scratch/exhausted.$pid" report |
-			grep -c '^ *4.0 MiB .* 1 buffer of held\[[0-3]\]$')"
+		"$O/bin/lazybones" core "$scratch/exhausted.$pid" report >"$scratch/exhausted"
+		same "$1: who holds the memory" 4 "$(grep -c '^ *4.0 MiB .* 1 buffer of held\[[0-3]\]$' "$scratch/exhausted")"
+		same "$1: the exception" "$(sed -n 's/^exception\t\([^\t]*\)\t/\1: /p' "$truth" | head -1)" \
+			"$(sed -n 's/^ *handles \(.*\), raised in exhausted at .*scenes\.py:[0-9]*$/\1/p' "$scratch/exhausted")"
 		rm -f "$scratch/exhausted.$pid"
 	fi
 	torch_released
