@@ -73,8 +73,10 @@ static bool find_held(struct lbx_torch_set *s, struct lbx_torch_names *names)
 		if (!add_held(s, names, &r, i + 1))
 			return false;
 	}
-	qsort(names->held, names->n, sizeof *names->held, by_object);
-	qsort(names->gradients, names->n_gradients, sizeof *names->gradients, by_address);
+	if (names->n)
+		qsort(names->held, names->n, sizeof *names->held, by_object);
+	if (names->n_gradients)
+		qsort(names->gradients, names->n_gradients, sizeof *names->gradients, by_address);
 	return true;
 }
 

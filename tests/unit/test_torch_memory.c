@@ -592,6 +592,26 @@ static void variables_lead_to_tensors(void **state)
 	}
 }
 
+/* No tensor has an object, and none a gradient. */
+static void python_may_name_none(void **state)
+{
+	struct lbx_tensor t;
+	uint64_t bad = 0;
+
+	(void)state;
+	torch_image_speak(&image, 13);
+	assert_true(look());
+	uint64_t n = walk(&bad);
+	for (uint64_t id = 1; id <= n; id++) {
+		assert_true(lbx_tensors_by_id(set, id, &t));
+		torch_image_set(&image, t.address, LBX_TORCH_PYOBJ, 0, 8);
+		regions_put(&image.regions, t.address + image.layout.behind + LBX_TORCH_AUTOGRAD, 0, 8);
+	}
+	assert_true(look());
+	for (uint64_t id = 1; id <= n; id++)
+		assert_true(lbx_tensors_by_id(set, id, &t) && !t.name[0]);
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, start, tear_down)
@@ -606,6 +626,7 @@ int main(void)
 		CASE(a_tensor_without_its_storage_is_damaged),
 		CASE(python_names_them),
 		CASE(variables_lead_to_tensors),
+		CASE(python_may_name_none),
 		CASE(what_changes_meanwhile_is_left_out),
 		CASE(complex_ones_are_rounded),
 		CASE(parts_of_a_sparse_one_are_told),
