@@ -562,6 +562,8 @@ repacked_by_hand()
 
 . tests/real/ggml/gdb.sh
 . tests/real/ggml/stops.sh
+. tests/real/ggml/slots.sh
+. tests/real/ggml/forward.sh
 . tests/real/ggml/hosts.sh
 
 newest=ggml-2026-09
