@@ -93,6 +93,16 @@ static bool is_slice(struct lbx_context *context, const char *t)
 	return found;
 }
 
+static bool check_whole(struct lbx_context *context, const char *t)
+{
+	bool slice = strchr(t, '[') && context->target && is_slice(context, t);
+
+	return !lbx_bridge_waits() &&
+	       (!slice ||
+		lb_fail("'%s' is a slice, and a whole tensor is needed; a name to come with brackets stands in quotes",
+			t));
+}
+
 /* One of ggml's, by its number or by an expression. Its record holds for as long as the program keeps it; a name holds
  * for each of the name. */
 static bool parse_record(struct lbx_context *context, const char *t, struct lbx_catch *ret)
@@ -126,13 +136,8 @@ static bool parse_one(struct lbx_context *context, const char *t, struct lbx_cat
 		return true;
 	if (lbx_bridge_waits())
 		return false;
-	bool slice = !quoted && strchr(t, '[') && context->target && is_slice(context, t);
-	if (lbx_bridge_waits())
+	if (!quoted && !check_whole(context, t))
 		return false;
-	if (slice)
-		return lb_fail("'%s' is a slice, and a whole tensor is needed; a name to come with brackets stands in "
-			       "quotes",
-			       t);
 	if (!quoted && !is_name(t))
 		return lb_fail("'%s' is not a tensor now: put the name of one to come in quotes; breaks, nan, range "
 			       "and eval take globs, too",
@@ -202,9 +207,9 @@ static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_
 
 	if (!ret->kind->node || !is_glob(glob) || strcmp(glob, "*") == 0 || *glob == '#')
 		return parse_one(context, t, ret);
-	return (!quoted && parse_record(context, t, ret)) ||
-	       (!lbx_bridge_waits() && parse_expression(context, t, ret)) ||
-	       (!lbx_bridge_waits() && parse_glob(glob, ret));
+	if ((!quoted && parse_record(context, t, ret)) || (!lbx_bridge_waits() && parse_expression(context, t, ret)))
+		return true;
+	return !lbx_bridge_waits() && (quoted || check_whole(context, t)) && parse_glob(glob, ret);
 }
 
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
