@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 enum { MAX_VARIABLES = 1 << 16, MAX_CODE = 1 << 26 };
+enum { ENTRY_IN_FRONT = 1, FIRST_MARKED_BY_FRAME = 12 };
 enum { OWNED_BY_C = 3 /* from here on: no function's frame, but one of the interpreter's own */ };
 enum { KIND_CELL = 0x40, KIND_FREE = 0x80 };
 
@@ -56,6 +57,18 @@ static uint64_t referred(const struct lbx_python *py, uint64_t word)
 	return word & 1 && word & 2 && py->layout.reference != UINT64_MAX ? 0 : word & py->layout.reference;
 }
 
+/* 3.11 notes it, in front of the owner; from 3.12 on the interpreter's function has a frame of its own, from which the first one
+ * that it executes came. */
+static bool is_entry(const struct lbx_python *py, const struct lbx_py_frame *frame)
+{
+	const struct lbx_py_layout *l = &py->layout;
+	bool is_noted = l->minor < FIRST_MARKED_BY_FRAME;
+	uint64_t at = is_noted ? frame->address - ENTRY_IN_FRONT : frame->previous;
+	uint8_t byte = 0;
+
+	return at && lbx_py_read(py, at + l->owner, &byte, sizeof byte) && byte == (is_noted ? 1 : OWNED_BY_C);
+}
+
 /* False: it is none of a function, class or module; where it came from is in *ret all the same. */
 static bool read_frame(struct lbx_python *py, uint64_t at, struct lbx_py_frame *ret)
 {
@@ -71,6 +84,7 @@ static bool read_frame(struct lbx_python *py, uint64_t at, struct lbx_py_frame *
 	    !(type = lbx_py_type_of(py, ret->code)) || type->kind != LBX_PY_PLAIN ||
 	    !lbx_py_text(py, lbx_py_word(py, ret->code + l->qualified_name), ret->function, sizeof ret->function))
 		return false;
+	ret->is_entry = is_entry(py, ret);
 	ret->globals = lbx_py_word(py, at + l->globals);
 	ret->locals = lbx_py_word(py, at + l->locals);
 	lbx_py_text(py, lbx_py_word(py, ret->code + l->file), ret->file, sizeof ret->file);

@@ -24,6 +24,8 @@ struct lbx_py_frame {
 	uint64_t previous; /* the caller's; 0: none */
 	uint64_t instruction; /* bytes from the code's first one */
 	char function[LBX_PY_QUALIFIED], file[LBX_PY_FILE]; /* "Linear.forward" */
+	bool
+	    is_entry; /* the interpreter's C function was called for it; for those that it called in Python it was not */
 	uint64_t mark; /* one that was gone past: a frame that comes again ends the walk */
 	unsigned n;
 };

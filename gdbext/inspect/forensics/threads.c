@@ -102,6 +102,28 @@ const struct lbx_command lbx_command_threads = {
 	.run = run_threads,
 };
 
+/* The function of Python that a frame of C was called from, or executes: its tensors. False: none is known. */
+static bool tell_caller(struct lbx_context *context, uint64_t tid, uint64_t number)
+{
+	struct lbx_entries entries = { .n = 0 };
+	struct lbx_thread_view view;
+	int i = 0;
+
+	if (!lbx_thread_view(context, NULL, tid, LBX_FRAMES_MAX, 0, &view))
+		return false;
+	if (!lbx_entries_find(context, &view, &entries))
+		entries.n = 0;
+	lbx_thread_view_release(&view);
+	while (i < entries.n && entries.list[i].c_frame < number)
+		i++;
+	if (i == entries.n)
+		return false;
+	const int at = entries.list[i].first;
+	return lbx_tell_python(context, tid,
+			       &(struct lbx_python_ask){
+				   .max = at + 1, .entries = &entries, .from = at, .to = at + 1 }) > 0;
+}
+
 static bool tell_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number, bool all)
 {
 	struct lbx_out *out = context->out;
@@ -129,6 +151,8 @@ static bool tell_frames(struct lbx_context *context, const struct lbx_thread_vie
 		}
 	}
 	lbx_end(out);
+	if (number >= 0)
+		tell_caller(context, view->tid, (uint64_t)number);
 	if (shown == 0)
 		lbx_printf(out, "thread %llu: no variable of its %d frame%s leads to a tensor\n",
 			   (unsigned long long)view->tid, view->n, LB_S(view->n));

@@ -465,12 +465,56 @@ static void tell_frames(struct lbx_context *context, const struct lbx_python *py
 	lbx_end(out);
 }
 
+/* As text: each frame where it was called from, those of Python in place of the interpreter's. */
+static void tell_together(struct lbx_context *context, const struct lbx_entries *entries,
+			  const struct lbx_thread_view *view)
+{
+	struct lbx_out *out = context->out;
+	const char *why;
+	const struct lbx_python *py = lbx_context_python(context, &why);
+	int n = 0, own = 0;
+
+	lbx_printf(out, "  in Python %s, C and C++\n", py->version);
+	for (int i = 0; i < view->n; i++) {
+		const struct lbx_frame_view *frame = &view->frames[i];
+		if (n < entries->n && frame->number == entries->list[n].c_frame) {
+			lbx_tell_python(context, view->tid,
+					&(struct lbx_python_ask){ .max = LBX_PYTHON_FRAMES,
+								  .from = entries->list[n].first,
+								  .to = entries->list[n].end });
+			n++;
+		}
+		if (frame->n_held || !lbx_python_is_code(py, lbx_frame_code(&frame->frame)))
+			lbx_tell_frame(context, frame, false);
+		else
+			own++;
+	}
+	lbx_printf(out, "  (and %d frame%s of Python's interpreter)\n", own, LB_S(own));
+	lbx_tell_python_exceptions(context, view->tid);
+}
+
+static void tell_stacks(struct lbx_context *context, const struct lbx_thread_view *view)
+{
+	struct lbx_entries entries;
+	bool is_known = lbx_entries_find(context, view, &entries);
+	const char *why;
+
+	if (is_known && !context->out->json) {
+		tell_together(context, &entries, view);
+		return;
+	}
+	const struct lbx_python_ask ask = { .max = LBX_PYTHON_FRAMES, .entries = is_known ? &entries : NULL };
+	bool has_python = lbx_tell_python(context, view->tid, &ask);
+	if (has_python)
+		lbx_printf(context->out, "  in C and C++\n");
+	tell_frames(context, has_python ? lbx_context_python(context, &why) : NULL, view);
+}
+
 void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *view)
 {
 	const struct lbx_thread *run = &view->runs;
 	struct lbx_out *out = context->out;
 	char text[2 * LABEL];
-	const char *why;
 
 	lbx_describe_run(context, run, text, sizeof text);
 	lbx_begin(out, NULL);
@@ -484,10 +528,7 @@ void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *
 			json_pack("{s:I,s:I,s:I,s:I,s:I}", "number", (json_int_t)run->eval, "tensor",
 				  (json_int_t)run->tensor, "done", (json_int_t)run->done, "total",
 				  (json_int_t)run->total, "waits_for", (json_int_t)run->waits_for));
-	bool has_python = lbx_tell_python(context, view->tid, &(struct lbx_python_ask){ .max = LBX_PYTHON_FRAMES });
-	if (has_python)
-		lbx_printf(out, "  in C and C++\n");
-	tell_frames(context, has_python ? lbx_context_python(context, &why) : NULL, view);
+	tell_stacks(context, view);
 	if (view->cut)
 		lbx_printf(out, "  … and maybe more\n");
 	if (view->end[0])

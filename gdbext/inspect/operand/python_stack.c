@@ -20,6 +20,7 @@ struct teller {
 	struct lbx_tensors *tensors; /* NULL: none are told */
 	const struct lbx_python_ask *ask;
 	int n; /* frames that were told */
+	int entry; /* how many calls of the interpreter's function were gone past */
 	int n_held, room;
 	bool is_cut; /* a frame has more variables, or what is in them, than are looked at */
 	struct held {
@@ -124,10 +125,14 @@ static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int n
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, json_pack("{s:i,s:o,s:o,s:o}", "frame", number, "function", lbx_json_text(frame->function),
 				"file", lbx_json_text(frame->file), "line", lbx_json_int_if(line, line)));
-	if (t->n == 0)
+	if (t->ask->entries)
+		LBX_KEY(out, "c_frame",
+			lbx_json_int_if(t->entry < t->ask->entries->n,
+					(int64_t)t->ask->entries->list[t->entry].c_frame));
+	if (t->n == 0 && !t->ask->to)
 		lbx_printf(out, "  in Python %s\n", t->py->version);
 	lbx_wrap(out, 0, 7);
-	lbx_printf(out, "  #%-3d ", number);
+	lbx_printf(out, t->ask->to ? "  py#%-2d " : "  #%-3d ", number);
 	lbx_printf(out, "%s at ", frame->function);
 	lbx_styled(out, LBX_FILE, "%s", frame->file);
 	if (line)
@@ -181,12 +186,18 @@ static void tell_frames(struct teller *t, const struct lbx_py_thread *thread)
 	struct lbx_py_frame frame;
 	int number = 0;
 
+	t->entry = 0;
 	for (bool more = lbx_py_frame_first(t->py, thread, &frame); more && number < LBX_PY_FRAMES; number++) {
-		if (t->n == t->ask->max) {
-			lbx_printf(out, "  … and more: the first %d\n", t->n);
+		if (t->ask->to && number >= t->ask->to)
+			return;
+		if (t->n == t->ask->max || number == t->ask->max) {
+			if (number >= t->ask->from)
+				lbx_printf(out, "  … and more: the first %d\n", t->ask->max);
 			return;
 		}
-		tell_frame(t, &frame, number);
+		if (number >= t->ask->from)
+			tell_frame(t, &frame, number);
+		t->entry += frame.is_entry;
 		more = lbx_py_frame_next(t->py, &frame, &frame);
 	}
 }
@@ -211,7 +222,7 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 			tell_frames(t, &thread);
 	lbx_end(context->out);
 	lbx_begin_list(context->out, "exceptions");
-	for (int i = 0; !ask->only_with_tensors && lbx_py_thread(py, i, &thread); i++)
+	for (int i = 0; !ask->only_with_tensors && !ask->to && lbx_py_thread(py, i, &thread); i++)
 		if (thread.tid == tid)
 			tell_exceptions(t, &thread);
 	lbx_end(context->out);
@@ -219,6 +230,18 @@ int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_
 	free(t->held);
 	free(t);
 	return n;
+}
+
+void lbx_tell_python_exceptions(struct lbx_context *context, uint64_t tid)
+{
+	struct teller t = { .context = context };
+	struct lbx_py_thread thread;
+	const char *why;
+
+	t.py = lbx_context_python(context, &why);
+	for (int i = 0; t.py && lbx_py_thread(t.py, i, &thread); i++)
+		if (thread.tid == tid)
+			tell_exceptions(&t, &thread);
 }
 
 bool lbx_describe_python(struct lbx_context *context, uint64_t tid, char *ret, size_t size)

@@ -47,7 +47,7 @@ scene_exhausted()
 	scene "$1" "$2" exhausted || return
 	if gcore -o "$scratch/exhausted" $pid >/dev/null 2>&1; then
 		"$O/bin/lazybones" core "$scratch/exhausted.$pid" report >"$scratch/exhausted"
-		same "$1: who holds the memory" 4 "$(grep -c '^ *4.0 MiB .* 1 buffer of held\[[0-3]\]$' "$scratch/exhausted")"
+		same "$1: who holds the memory" 1 "$(grep -c '^ *16 MiB .* 4 buffers of held\[\*\]$' "$scratch/exhausted")"
 		same "$1: the exception" "$(sed -n 's/^exception\t\([^\t]*\)\t/\1: /p' "$truth" | head -1)" \
 			"$(sed -n 's/^ *handles \(.*\), raised in exhausted at .*scenes\.py:[0-9]*$/\1/p' "$scratch/exhausted")"
 		rm -f "$scratch/exhausted.$pid"
@@ -77,10 +77,12 @@ scene_crash()
 		>/dev/null 2>&1 </dev/null
 	mv "$scratch"/crash.d/core* "$scratch/crash.core" 2>/dev/null || { skip "$1: the kernel writes no core here"; return; }
 	report=$("$O/bin/lazybones" core "$scratch/crash.core" report)
-	same "$1: the report" "$(printf '%s\n' 'died of SIGSEGV' "crash at $program" 'weight = weight (#1, float32 (8,), ready)' \
-		'in reach at tests/real/torch/crash.cc' 'weight (#1, float32 (8,), ready) holds 1 NaN and 0 Inf among 8 values, the first at [3]')" \
-		"$(sed -n 's/.*\(died of [A-Z]*\).*/\1/p; s/^  #1 *\(crash at .*\):[0-9]*$/\1/p; s/^ *\(weight = .*\)/\1/p
+	same "$1: the report" "$(printf '%s\n' 'died of SIGSEGV' 'in reach at tests/real/torch/crash.cc' "crash at $program" \
+		'weight = weight (#1, float32 (8,), ready)' 'weight (#1, float32 (8,), ready) holds 1 NaN and 0 Inf among 8 values, the first at [3]')" \
+		"$(sed -n 's/.*\(died of [A-Z]*\).*/\1/p; s/^  py#[0-9]* *\(crash at .*\):[0-9]*$/\1/p; s/^ *\(weight = .*\)/\1/p
 		s/^  #0 .* \(in reach at .*\):[0-9]*$/\1/p; s/^  - //p' <<<"$report")"
+	same "$1: what called a frame of C" '       args[0] = weight (#1, float32 (8,), ready)' \
+		"$("$O/bin/lazybones" core "$scratch/crash.core" frame 0 | grep -A1 '^  py#0' | tail -1)"
 	rm -f "$scratch/crash.core"
 }
 
