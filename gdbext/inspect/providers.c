@@ -83,10 +83,11 @@ static const struct lbx_wrapped torch_wrapped[] = {
 /* Likewise of mlx::core::array. */
 static const struct lbx_wrapped mlx_wrapped[] = {
 	{ "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
-	  "(@)._M_impl._M_start[#].array_desc_._M_ptr" },
-	{ NULL, "($).array_desc_._M_ptr" },
-	{ "($)._M_payload._M_engaged", "($)._M_payload._M_payload._M_value.array_desc_._M_ptr" },
-	{ NULL, "($)._M_ptr->array_desc_._M_ptr" },
+	  "(mlx::core::array::ArrayDesc *)(@)._M_impl._M_start[#].array_desc_._M_ptr" },
+	{ NULL, "(mlx::core::array::ArrayDesc *)($).array_desc_._M_ptr" },
+	{ "($)._M_payload._M_engaged",
+	  "(mlx::core::array::ArrayDesc *)($)._M_payload._M_payload._M_value.array_desc_._M_ptr" },
+	{ NULL, "(mlx::core::array::ArrayDesc *)($)._M_ptr->array_desc_._M_ptr" },
 	{ 0 },
 };
 

@@ -130,6 +130,19 @@ static bool find_optional(struct lbx_target *target, Dwarf_Die *type, uint64_t a
 	return false;
 }
 
+/* The member by which a class leads to its record; NULL: it is none that does. */
+static const char *pointer_of(const char *class)
+{
+	static const char *const pointers[][2] = { { "Tensor", "target_" },
+						   { "TensorBase", "target_" },
+						   { "array", "_M_ptr" } };
+
+	for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++)
+		if (strcmp(class, pointers[i][0]) == 0)
+			return pointers[i][1];
+	return NULL;
+}
+
 bool lbx_container_record(struct lbx_target *target, Dwarf_Die *type, uint64_t address, uint64_t *ret)
 {
 	struct lbx_container c;
@@ -139,9 +152,10 @@ bool lbx_container_record(struct lbx_target *target, Dwarf_Die *type, uint64_t a
 		const char *name = dwarf_diename(&at);
 		if (!name)
 			return false;
-		if (strcmp(name, "Tensor") == 0 || strcmp(name, "TensorBase") == 0) {
-			bool found = find_pointer(target, "target_", &at, address, &c);
-			*ret = c.address;
+		const char *pointer = pointer_of(name);
+		if (pointer) {
+			bool found = find_pointer(target, pointer, &at, address, &c);
+			*ret = found ? c.address : 0;
 			return found;
 		}
 		if (begins(name, "optional<")) {

@@ -41,6 +41,36 @@ mlx_version()
 	wait $pid
 }
 
+# A program in C++, by its variables.
+mlx_cpp()
+{
+	local what='mlx in C++' program=$scratch/mlx_cpp at line of process
+	at=$(echo "$real"/mlx-0.32.4/lib/python3*/site-packages/mlx)
+	fetched mlx-0.32.4 || return
+	g++ -std=c++20 -g -isystem "$at/include" tests/real/mlx/program.cc -o "$program" -L"$at/lib" -Wl,-rpath,"$at/lib" \
+		-lmlx 2>"$scratch/mlx_cpp.log" || { skip "$what: it cannot be built here"; return; }
+	same "$what, gdb: variables" \
+		"$(printf '%s\n' '(2, 3)' '(2, 3), lazy: it has no value yet' '(2,)' '(4,)' '(2,)' '(5,)')" \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -ex 'set debuginfod enabled off' -ex 'break rest' -ex run -ex up \
+			-ex 'tensor print x' -ex 'tensor print lazy' -ex 'tensor print list[0][0]' -ex 'tensor print list[1]' \
+			-ex 'tensor print maybe' -ex 'tensor print shared' "$program" 2>&1 </dev/null |
+			sed -n 's/^#[0-9].*: float32 //p')"
+	coproc "$program" 2>/dev/null
+	pid=$COPROC_PID process="$O/bin/lazybones pid $pid"
+	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	same "$what, without gdb: what variables hold" "$(printf '%s = #N (float32 %s\n' argument '(2, 3), ready)' \
+		'list[0]' '(3, 2), ready)' 'list[1]' '(4,), ready)' maybe '(2,), ready)' x '(2, 3), ready)' \
+		lazy '(2, 3), lazy)' 'list[0]' '(3, 2), ready)' 'list[1]' '(4,), ready)' maybe '(2,), ready)' \
+		shared '(5,), ready)')" \
+		"$($process threads | sed -n 's/^ *\([a-z0-9[]*]*\) = #[0-9]* (float32/\1 = #N (float32/p')"
+	same "$what, without gdb: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)')" \
+		"$(for of in x 'list[0][0]' 'list[1]' maybe shared; do $process print "$of" 2>&1; done |
+			sed -n 's/^#.*: float32 //p')"
+	eval "exec ${COPROC[1]}>&-"
+	wait $pid
+}
+
+mlx_cpp
 mlx_version 0.32.4 '0.29 and later'
 mlx_version 0.28.0 0.28
 mlx_version 0.25.2 '0.22 to 0.27'
