@@ -150,6 +150,11 @@ static uint32_t node_of(const struct lbx_mlx_names *names, uint64_t id)
 	return best;
 }
 
+uint32_t lbx_mlx_node(struct lbx_mlx_set *s, uint64_t id)
+{
+	return node_of(names_of(s), id);
+}
+
 void lbx_mlx_name(struct lbx_mlx_set *s, uint64_t id, char ret[LB_NAME_MAX + 1])
 {
 	const struct lbx_mlx_names *names = names_of(s);

@@ -23,6 +23,8 @@ struct lbx_mlx_names {
 bool lbx_mlx_names_find(struct lbx_mlx_set *s, bool (*progress)(void *context, int64_t done), void *context);
 void lbx_mlx_names_free(struct lbx_mlx_names *names);
 
+/* The node of an array's name; UINT32_MAX: it has none. */
+uint32_t lbx_mlx_node(struct lbx_mlx_set *s, uint64_t id);
 /* The shortest path to an array; "" if there is none. */
 void lbx_mlx_name(struct lbx_mlx_set *s, uint64_t id, char ret[LB_NAME_MAX + 1]);
 /* Weights are what modules hold, state is what an optimiser does. */

@@ -6,6 +6,7 @@
 #include "mlx/decode.h"
 #include "mlx/facts.h"
 #include "mlx/find.h"
+#include "mlx/held.h"
 #include "mlx/mlx.h"
 #include "tensors/recipe.h"
 
@@ -143,8 +144,14 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 		lbx_mlx_tell_names(s, fn, context);
 	} else if (read_at(s, t->address, &r)) {
 		lbx_mlx_tell_paths(s, t->id, fn, context);
+		lbx_mlx_holder_fact(s, t->id, fn, context);
 		lbx_mlx_tell_record(s, &r, fn, context);
 	}
+}
+
+static void held(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_held *ret)
+{
+	lbx_mlx_held_tell(lbx_mlx_set_of(tensors), t->id, ret);
 }
 
 static bool by_path(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret)
@@ -170,6 +177,7 @@ static void close_mlx(struct lbx_tensors *tensors)
 	free(s->modules);
 	free(s->objects);
 	free(s->buffers);
+	free(s->is_input);
 	free(s);
 }
 
@@ -189,6 +197,7 @@ bool lbx_mlx_open(struct lbx_target *target, bool let_go, bool (*progress)(void 
 		.by_object = by_object,
 		.recipe = recipe,
 		.facts = facts,
+		.held = held,
 		.close = close_mlx,
 	};
 	struct lbx_mlx_set *s;

@@ -7,6 +7,7 @@
 #include "mlx/primitives.h"
 #include "mlx/record.h"
 #include "target/window.h"
+#include "tensors/held.h"
 #include "tensors/tensors.h"
 
 struct lbx_mlx_set {
@@ -25,6 +26,7 @@ struct lbx_mlx_set {
 	size_t n_other; /* that look like arrays, and are none with that layout */
 	uint64_t first_bad, last_bad;
 	size_t n_by_status[LBX_MLX_STATUSES];
+	bool *is_input; /* of others, or given beside them; NULL: it has not been looked at */
 	struct lbx_mlx_primitives primitives;
 	struct lbx_mlx_names names;
 	struct lbx_walk walk; /* over their records */

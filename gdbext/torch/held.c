@@ -3,70 +3,25 @@
  * it do, they hold the object by one reference (c10::intrusive_ptr tells of it as "PyObject preservation"). */
 #include "torch/held.h"
 
-#include <stdio.h>
-#include <string.h>
-
+#include "python/holder.h"
 #include "torch/reach.h"
 
-enum { MAX_STEPS = 64, NO_NODE = UINT32_MAX, FUNCTION = 96 };
-
-/* A path's nodes, from its variable on. */
-struct steps {
-	uint32_t list[MAX_STEPS];
-	int n;
-};
-
-static bool steps_to(const struct lbx_torch_names *names, uint32_t node, struct steps *ret)
-{
-	ret->n = 0;
-	for (; node != NO_NODE && ret->n < MAX_STEPS; node = names->walk.nodes[node].from)
-		ret->list[ret->n++] = node;
-	for (int i = 0; i < ret->n / 2; i++) {
-		uint32_t other = ret->list[ret->n - 1 - i];
-		ret->list[ret->n - 1 - i] = ret->list[i];
-		ret->list[i] = other;
-	}
-	return node == NO_NODE && ret->n > 0;
-}
+enum { NO_NODE = UINT32_MAX };
 
 static uint32_t node_of(const struct lbx_torch_names *names, uint64_t object)
 {
 	return object ? lbx_py_walk_find(&names->walk, object) : NO_NODE;
 }
 
-/* Which step leads to what holds the rest: the outermost module of a parameter, an optimiser's dict, a list, an object. */
-static int holder_of(const struct lbx_torch_names *names, const struct steps *steps)
-{
-	for (int i = 1; i < steps->n; i++) {
-		enum lbx_py_step step = names->walk.nodes[steps->list[i]].step;
-		bool is_last = i + 1 == steps->n;
-		if (step == LBX_PY_MEMBER || step == LBX_PY_KEY || step == LBX_PY_INDEX ||
-		    (is_last && step == LBX_PY_ATTRIBUTE))
-			return i - 1;
-	}
-	return steps->n - 1;
-}
-
-static void set_path(const struct lbx_torch_names *names, uint32_t node, const char *front, char ret[LB_NAME_MAX + 1])
-{
-	char path[LBX_PY_PATH], function[FUNCTION];
-	bool is_local = lbx_py_path_function(&names->walk, node, function, sizeof function);
-
-	if (lbx_py_path(&names->walk, node, path) &&
-	    snprintf(ret, LB_NAME_MAX + 1, "%s%s%s%s", front, path, is_local ? ", in " : "", is_local ? function : "") >
-		LB_NAME_MAX)
-		ret[0] = '\0';
-}
-
 /* That of a parameter. */
 static void set_module(const struct lbx_torch_names *names, uint32_t node, struct lbx_held *ret)
 {
 	if (node != NO_NODE && names->walk.nodes[node].step == LBX_PY_MEMBER)
-		set_path(names, names->walk.nodes[node].from, "", ret->module);
+		lbx_py_path_name(&names->walk, names->walk.nodes[node].from, "", ret->module, sizeof ret->module);
 }
 
 /* The tensor that a step of the path has for its key, as an optimiser's state has its parameter. */
-static uint64_t key_of(const struct lbx_torch_names *names, const struct steps *steps)
+static uint64_t key_of(const struct lbx_torch_names *names, const struct lbx_py_steps *steps)
 {
 	for (int i = 1; i < steps->n; i++) {
 		const struct lbx_py_node *node = &names->walk.nodes[steps->list[i]];
@@ -78,12 +33,12 @@ static uint64_t key_of(const struct lbx_torch_names *names, const struct steps *
 
 static void tell_path(const struct lbx_torch_names *names, uint32_t node, const char *front, struct lbx_held *ret)
 {
-	struct steps steps;
+	struct lbx_py_steps steps;
 
 	ret->reach = LBX_REACH_VARIABLE;
-	if (!steps_to(names, node, &steps))
+	if (!lbx_py_steps_to(&names->walk, node, &steps))
 		return;
-	set_path(names, steps.list[holder_of(names, &steps)], front, ret->holder);
+	lbx_py_path_name(&names->walk, lbx_py_holder(&names->walk, &steps), front, ret->holder, sizeof ret->holder);
 	uint64_t key = key_of(names, &steps);
 	set_module(names, key ? node_of(names, key) : node, ret);
 	if (key)

@@ -12,6 +12,7 @@
 #include "inspect/tensor/array.h"
 #include "mlx/mlx.h"
 #include "mlx_image.h"
+#include "tensors/held.h"
 #include "tensors/recipe.h"
 
 static struct mlx_image image;
@@ -206,6 +207,24 @@ static void names_are_mlxs_own(void **state)
 	}
 }
 
+static void who_holds_them_is_told(void **state)
+{
+	struct lbx_tensor matrix = array(MLX_MATRIX), inner = array(MLX_SOFTMAX), empty = array(MLX_EMPTY);
+	struct lbx_held held;
+
+	(void)state;
+	lbx_tensor_held(&matrix, &held);
+	assert_int_equal(held.reach, LBX_REACH_VARIABLE);
+	assert_string_equal(held.holder, "model");
+	assert_string_equal(held.module, "model.fc");
+	lbx_tensor_held(&inner, &held);
+	assert_int_equal(held.reach, LBX_REACH_GRAPH);
+	lbx_tensor_held(&empty, &held);
+	assert_int_equal(held.reach, LBX_REACH_UNKNOWN);
+	assert_non_null(strstr(facts_of(MLX_VIEW), "path: x, in forward\nholder: x, in forward\n"));
+	assert_non_null(strstr(facts_of(MLX_ADD), "holder: state\n"));
+}
+
 /* As where it is a GPU's, what stands in front of the elements is no number of bytes. */
 static void foreign_buffers_are_refused(void **state)
 {
@@ -249,10 +268,15 @@ static void without_its_library_it_is_not_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_layout_is_found), TEST(values_are_read),
-		TEST(states_are_told),      TEST(the_lazy_graph_is_followed),
-		TEST(names_are_mlxs_own),   TEST(foreign_buffers_are_refused),
-		TEST(no_word_leads_astray), TEST(without_its_library_it_is_not_there),
+		TEST(each_layout_is_found),
+		TEST(values_are_read),
+		TEST(states_are_told),
+		TEST(the_lazy_graph_is_followed),
+		TEST(names_are_mlxs_own),
+		TEST(who_holds_them_is_told),
+		TEST(foreign_buffers_are_refused),
+		TEST(no_word_leads_astray),
+		TEST(without_its_library_it_is_not_there),
 	};
 	int failed = 0;
 
