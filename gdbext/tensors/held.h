@@ -8,7 +8,7 @@
 enum lbx_reach {
 	LBX_REACH_UNKNOWN,
 	LBX_REACH_VARIABLE, /* a variable leads to it */
-	LBX_REACH_GRAPH,    /* none does: what computed others keeps it for the way back */
+	LBX_REACH_GRAPH,    /* none does: a graph keeps it, for the way back or for what is lazy */
 	LBX_REACH_OBJECTS,  /* none does that was seen: objects of the program's language hold it */
 	LBX_REACH_RUNTIME,  /* no object of that language does: the libraries hold it */
 	LBX_REACHES

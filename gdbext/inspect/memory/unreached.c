@@ -13,7 +13,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ LBX_REACH_GRAPH, "graph", "what computed other tensors keeps it for the way back" },
+	{ LBX_REACH_GRAPH, "graph", "a graph keeps it: for the way back, or for what is lazy" },
 	{ LBX_REACH_OBJECTS, "objects", "objects hold it: a cycle, or what is not looked through" },
 	{ LBX_REACH_RUNTIME, "libraries", "libraries hold it, no object of the program's does" },
 };
