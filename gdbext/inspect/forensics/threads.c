@@ -102,26 +102,37 @@ const struct lbx_command lbx_command_threads = {
 	.run = run_threads,
 };
 
-/* The function of Python that a frame of C was called from, or executes: its tensors. False: none is known. */
-static bool tell_caller(struct lbx_context *context, uint64_t tid, uint64_t number)
+/* The innermost frame of Python where a frame of C was called from, or which it executes; -1: not known. A debugger
+ * would have to be asked for too much. */
+static int find_caller(struct lbx_context *context, uint64_t tid, uint64_t number, struct lbx_entries *ret)
 {
-	struct lbx_entries entries = { .n = 0 };
 	struct lbx_thread_view view;
+	const char *why;
 	int i = 0;
 
-	if (!lbx_thread_view(context, NULL, tid, LBX_FRAMES_MAX, 0, &view))
-		return false;
-	if (!lbx_entries_find(context, &view, &entries))
-		entries.n = 0;
+	ret->n = 0;
+	if (!context->stacks->ops->all_threads || !lbx_context_python(context, &why) ||
+	    !lbx_thread_view(context, NULL, tid, LBX_FRAMES_MAX, 0, &view))
+		return -1;
+	if (!lbx_entries_find(context, &view, ret))
+		ret->n = 0;
 	lbx_thread_view_release(&view);
-	while (i < entries.n && entries.list[i].c_frame < number)
+	while (i < ret->n && ret->list[i].c_frame < number)
 		i++;
-	if (i == entries.n)
-		return false;
-	const int at = entries.list[i].first;
-	return lbx_tell_python(context, tid,
-			       &(struct lbx_python_ask){
-				   .max = at + 1, .entries = &entries, .from = at, .to = at + 1 }) > 0;
+	return i < ret->n ? ret->list[i].first : -1;
+}
+
+/* What a frame of C was called from in Python, with its tensors; where that is not known, all functions that have some. */
+static void tell_caller(struct lbx_context *context, uint64_t tid, uint64_t number, bool all)
+{
+	struct lbx_entries entries;
+	int at = find_caller(context, tid, number, &entries);
+	struct lbx_python_ask ask = { .max = LBX_FRAMES_MAX, .only_with_tensors = true, .all = all };
+
+	if (at >= 0)
+		ask =
+		    (struct lbx_python_ask){ .max = at + 1, .all = all, .entries = &entries, .from = at, .to = at + 1 };
+	lbx_tell_python(context, tid, &ask);
 }
 
 static bool tell_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number, bool all)
@@ -152,7 +163,7 @@ static bool tell_frames(struct lbx_context *context, const struct lbx_thread_vie
 	}
 	lbx_end(out);
 	if (number >= 0)
-		tell_caller(context, view->tid, (uint64_t)number);
+		tell_caller(context, view->tid, (uint64_t)number, all);
 	if (shown == 0)
 		lbx_printf(out, "thread %llu: no variable of its %d frame%s leads to a tensor\n",
 			   (unsigned long long)view->tid, view->n, LB_S(view->n));

@@ -89,6 +89,9 @@ torch_names()
 	same "$what, gdb: the stack" '       held = held' \
 		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor bt' 2>/dev/null | grep -A1 ' train at ' |
 			sed -n 's/ (#.*//;$p')"
+	same "$what, gdb: what a thread has in Python, behind a frame of C" '       taken = hidden' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor locals' 2>/dev/null | grep -A1 ' rest at ' |
+			sed -n 's/ (#.*//;$p')"
 	torch_released
 }
 
