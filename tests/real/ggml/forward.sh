@@ -1,10 +1,11 @@
 # Stops at the nodes of programs that compute without a scheduler (stops.sh has the rest).
 
-# Without a scheduler: at nodes, in front of them and behind, also behind the last one of a graph.
+# Without a scheduler: at nodes, in front of them and behind, also behind the last one of a graph. The line behind `run` gives
+# gdb 18 time to run the commands of the stop.
 forward_stops()
 {
 	look "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "tensor break 'y.q8_0' after" \
-		"run graph $real/$1" continue "pipe tensor print y.q8_0[0,:3] | sed 's/^/- /'" "pipe tensor where | sed -n '2s/ (#.*//; 2s/^ */- /p'" \
+		"run graph $real/$1" echo continue "pipe tensor print y.q8_0[0,:3] | sed 's/^/- /'" "pipe tensor where | sed -n '2s/ (#.*//; 2s/^ */- /p'" \
 		"tensor break 'rows' after" 'tensor uncatch 1' 'tensor uncatch 3' continue continue "pipe tensor print rows[0,:3] | sed 's/, as it lies.*//; s/^/- /'" \
 		'tensor uncatch' continue
 	same "$1, in gdb: it stops without a scheduler" "$(cat <<-END
