@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "inspect/tensor/array.h"
+#include "inspect/tensor/describe.h"
 #include "mlx/mlx.h"
 #include "mlx_image.h"
 #include "tensors/held.h"
@@ -155,6 +156,8 @@ static void the_lazy_graph_is_followed(void **state)
 {
 	struct lbx_tensor sum = array(MLX_ADD), input;
 	struct lbx_recipe recipe = { 0 };
+	struct lbx_pending pending;
+	char text[256];
 	int value;
 
 	(void)state;
@@ -167,6 +170,10 @@ static void the_lazy_graph_is_followed(void **state)
 	assert_non_null(strstr(facts_of(MLX_ADD), "siblings: #7\nposition: 0\n"));
 	assert_false(set->ops->recipe(set, &sum, &recipe, &value));
 	assert_string_equal(lb_error_message(), "how MLX computes #6 (Add) is not known here");
+	lb_clear_error();
+	lbx_pending(&sum, &pending);
+	lbx_describe_pending(&pending, text, sizeof text);
+	assert_string_equal(text, "peek would have to replay 2 operations from 1 ready tensor");
 	/* a class that is no primitive has no name */
 	regions_put(&image.regions, image.arrays[MLX_ADD] + image.layout.size + LBX_MLX_PRIMITIVE,
 		    image.arrays[MLX_ADD] - LBX_MLX_FRONT, 8);

@@ -32,6 +32,7 @@ void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 	memset(ret, 0, sizeof *ret);
 	if (!stack || !t->of || !lbx_key_map_tensor(&known, t, &is_new))
 		goto out_of_memory;
+	ret->is_translated = t->of->ops->recipe;
 	meet(t, ret);
 	if (t->state != LBX_READY)
 		stack[n++] = lbx_tensor_key(t);
@@ -85,7 +86,7 @@ void lbx_describe_pending(const struct lbx_pending *p, char *ret, size_t size)
 	if (p->lost)
 		snprintf(lost, sizeof lost, ", but %lld input%s no longer there", (long long)p->lost,
 			 LB_PLURAL(p->lost, " is", "s are"));
-	snprintf(ret, size, "peek would replay %s%lld operation%s%s from %lld ready tensor%s%s",
-		 p->capped ? "more than " : "", (long long)p->ops, LB_S(p->ops), views, (long long)p->leaves,
-		 LB_S(p->leaves), lost);
+	snprintf(ret, size, "peek would %s %s%lld operation%s%s from %lld ready tensor%s%s",
+		 p->is_translated ? "have to replay" : "replay", p->capped ? "more than " : "", (long long)p->ops,
+		 LB_S(p->ops), views, (long long)p->leaves, LB_S(p->leaves), lost);
 }

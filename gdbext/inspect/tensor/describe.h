@@ -26,9 +26,10 @@ struct lbx_pending {
 	int64_t leaves;     /* distinct ready tensors that they start from */
 	int64_t lost;       /* values that no replay can bring back */
 	bool capped;        /* there are more */
+	bool is_translated; /* into operations of ours, which may lack one: tensors/recipe.h */
 };
 void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret);
-/* "peek would replay 3 operations from 2 ready tensors" */
+/* "peek would replay 3 operations from 2 ready tensors"; "would have to" where it may lack one of them */
 void lbx_describe_pending(const struct lbx_pending *pending, char *ret, size_t size);
 
 #endif
