@@ -68,8 +68,8 @@ void lbx_permission_why(const struct lbx_permission *p, char *ret, size_t size)
 	describe_user(p->mine, mine, sizeof mine);
 	describe_user(p->its, its, sizeof its);
 	if (p->its != p->mine)
-		snprintf(ret, size, "it is a process of %s's, and you are %s: look into it as %s or as root", its, mine,
-			 its);
+		snprintf(ret, size, "it is a process of %s's, and you are %s: look into it as %s%s", its, mine, its,
+			 p->its ? " or as root" : "");
 	else if (p->is_protected)
 		snprintf(ret, size,
 			 "it is protected (PR_SET_DUMPABLE; its program is set-uid, or cannot be read): "

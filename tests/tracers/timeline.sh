@@ -137,7 +137,7 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 		for verb in "trace -o /dev/null --pid $program" "top $program"; do
 			said=$("${nobody[@]}" "$lazybones" $verb 2>&1)
 			same "${verb%% *}: another user's process" 1 $?
-			says "${verb%% *}: it says who may" "$said" 'Permission denied .*root may'
+			says "${verb%% *}: it says who may" "$said" 'Permission denied.*as root'
 		done
 	else
 		skip 'nobody cannot run the command here: no process of another user to look into'

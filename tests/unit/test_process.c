@@ -478,7 +478,7 @@ static void a_rule_is_named(void **state)
 		struct lbx_permission permission;
 		const char *text;
 	} cases[] = {
-		{ { 33, 0, false, -1 }, "it is a process of root's, and you are " },
+		{ { 33, 0, false, -1 }, ": look into it as root" },
 		{ { 0, 4242424, false, 1 }, "look into it as user 4242424 or as root" },
 		{ { 7, 7, true, 1 }, "it is protected (PR_SET_DUMPABLE" },
 		{ { 7, 7, false, 1 }, "ptrace_scope is 1: only those that started it may" },
@@ -492,7 +492,7 @@ static void a_rule_is_named(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		lbx_permission_why(&cases[i].permission, why, sizeof why);
-		if (!strstr(why, cases[i].text))
+		if (!strstr(why, cases[i].text) || strstr(why, "as root or as root"))
 			fail_msg("%zu: %s", i, why);
 	}
 }

@@ -121,7 +121,9 @@ print(*sorted([m["bytes"], m["module"]] for m in top["modules"]))')
 	$process memory --save "$scratch/before" >/dev/null
 	for try in 1 2 3 4 5; do
 		sleep 0.5
-		seen=$seen$($process memory --since "$scratch/before" | sed -n 's/^  *[+-][0-9.]* [KMB][iB]*  \(.*\): .*was.*/ \1/p')
+		# What is being made at that moment has no name yet.
+		seen=$seen$($process memory --since "$scratch/before" |
+			sed -n '/(no name)/d; s/^  *[+-][0-9.]* [KMB][iB]*  \(.*\): .*was.*/ \1/p')
 		[[ $seen == *some* ]] && break
 	done
 	same "$what: by module and device, what was born and is gone; what has changed" \
