@@ -74,7 +74,11 @@ static bool open_target(const struct lbx_request *r, struct lbx_context *context
 {
 	if (r->is_core)
 		return open_core(r, context);
-	return lbx_process_open(r->pid, &context->target) && (!r->stop || lbx_process_hold(context->target)) &&
+	if (!lbx_process_open(r->pid, &context->target))
+		return false;
+	if (r->stop && r->args.command->needs & LBX_LETS_GO)
+		lbx_context_prepare(context);
+	return (!r->stop || lbx_process_hold(context->target)) &&
 	       lbx_stacks_of_process(context->target, &context->stacks);
 }
 

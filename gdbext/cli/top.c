@@ -71,9 +71,12 @@ static bool find_tensors(struct view *view)
 {
 	struct lbx_settings settings = lbx_default_settings;
 	struct lbx_context still = { .out = view->context.out, .settings = &settings, .lets_go = true };
-	bool ok = lbx_process_open((pid_t)view->pid, &still.target) && lbx_process_hold(still.target) &&
-		  lbx_stacks_of_process(still.target, &still.stacks) && lbx_top_memory_find(view->memory, &still);
+	bool ok = lbx_process_open((pid_t)view->pid, &still.target);
 
+	if (ok)
+		lbx_context_prepare(&still);
+	ok = ok && lbx_process_hold(still.target) && lbx_stacks_of_process(still.target, &still.stacks) &&
+	     lbx_top_memory_find(view->memory, &still);
 	lbx_context_close(&still);
 	lbx_stacks_destroy(still.stacks);
 	lbx_target_destroy(still.target);

@@ -49,18 +49,19 @@ struct lbx_context {
 	struct lbx_tensors *sets[LBX_SETS_MAX]; /* one by one, likewise */
 	const struct lbx_provider *set_providers[LBX_SETS_MAX];
 	int n_sets;
+	bool absent[LBX_SETS_MAX]; /* providers of which the program was seen to have nothing (lbx_context_prepare()) */
 	bool lets_go; /* no more is needed of the program than where its tensors are: it may run on then */
 	struct lbx_kept *kept; /* NULL: this front end does not live on */
-	struct lbx_axes *axes;     /* of views (inspect/operand/view.h) that have many; or NULL */
-	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */
+	struct lbx_axes *axes; /* of views (inspect/operand/view.h) that have many; or NULL */
+	struct lbx_table *table; /* the runtime's; by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	bool (*stacks_of_core)(struct lbx_target *core, struct lbx_stacks **ret); /* of another program; or NULL */
 	struct lbx_stacks *all_stacks; /* of all threads, where `stacks` has the selected one's alone; else NULL */
 	struct lbx_python *python; /* by lbx_context_python() (inspect/operand/python_stack.h) */
 	bool looked_for_python;
 	char no_python[256]; /* why it is not known, or "" */
-	const char *const *cores;  /* paths, NULL at the end; likewise */
-	struct lbx_memory_marks *marks;   /* inspect/memory/points.h; NULL: this front end does not live on */
+	const char *const *cores; /* paths, NULL at the end; likewise */
+	struct lbx_memory_marks *marks; /* inspect/memory/points.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
 	/* Tells the catches that are set, under the key "catches"; NULL: likewise */
 	void (*catches)(struct lbx_out *out);
@@ -70,6 +71,11 @@ extern const struct lbx_settings lbx_default_settings;
 
 /* False, saying so, when there is no program. */
 bool lbx_context_program(const struct lbx_context *context);
+/* Before the program is held: what can be told of it without that is found out, and what copying it takes is made ready
+ * (lbx_target_prepare()). */
+void lbx_context_prepare(struct lbx_context *context);
+/* As lbx_stacks_hold(), so that it is held for no longer than finding its tensors needs. */
+bool lbx_context_hold(struct lbx_context *context);
 /* The program's tensors, found at the first call; fails when there is no program, or none that has tensors. */
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
 /* The runtime's table, opened at the first call; fails when there is no program or no runtime. */

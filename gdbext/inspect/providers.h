@@ -26,6 +26,7 @@ struct lbx_provider {
 	/* Whether the program's modules have anything of it, so that open() may find some: quiet, and by no more than
 	 * a look at them. For one that is costly; NULL: not known. */
 	bool (*is_there)(struct lbx_context *context);
+	bool copies; /* what a process holds, to look there (lbx_target_copy()) */
 	bool has_objects; /* objects of Python are its tensors, which are asked for by them */
 	/* Those alone that objects of Python are, found without what makes open() costly: they have no numbers and names. False:
 	 * it cannot be done so. NULL: it never can. */

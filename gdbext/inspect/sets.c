@@ -1,11 +1,17 @@
 /* The sets of tensors that a context sees: one of each provider that has any, and all as one. Those that are costly to
  * find are kept between commands (struct lbx_kept). */
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "lazybones.h"
 #include "inspect/context.h"
 #include "tensors/axes.h"
+
+static const struct lbx_provider *providers_of(const struct lbx_context *context)
+{
+	return context->providers ? context->providers : lbx_providers;
+}
 
 static void close_sets(struct lbx_context *context)
 {
@@ -136,6 +142,9 @@ static bool may_be_there(struct lbx_context *context, const struct lbx_provider 
 {
 	uint64_t modules;
 
+	ptrdiff_t i = provider - providers_of(context);
+	if (i < LBX_SETS_MAX && context->absent[i])
+		return false;
 	if (!context->kept || !provider->is_there)
 		return true;
 	bool known = lbx_target_loaded(context->target, &modules);
@@ -171,7 +180,7 @@ static void take_reason(struct reason *ret)
  * wants to know. */
 static bool open_sets(struct lbx_context *context)
 {
-	const struct lbx_provider *provider = context->providers ? context->providers : lbx_providers;
+	const struct lbx_provider *provider = providers_of(context);
 	struct reason reason = { .text = "" };
 	bool clean = lb_ok();
 
@@ -216,6 +225,27 @@ static bool find_sets(struct lbx_context *context)
 	for (int i = 0; i < context->n_sets; i++)
 		context->sets[i]->is_one_of_several = context->n_sets > 1;
 	return context->n_sets > 0;
+}
+
+void lbx_context_prepare(struct lbx_context *context)
+{
+	const struct lbx_provider *provider = providers_of(context);
+
+	if (!context->target || !lbx_target_runs(context->target))
+		return;
+	for (int i = 0; provider[i].name && i < LBX_SETS_MAX; i++) {
+		if (!provider[i].is_there)
+			continue;
+		context->absent[i] = !provider[i].is_there(context);
+		if (provider[i].copies && !context->absent[i])
+			lbx_target_prepare(context->target);
+	}
+}
+
+bool lbx_context_hold(struct lbx_context *context)
+{
+	lbx_context_prepare(context);
+	return lbx_stacks_hold(context->stacks, context->target);
 }
 
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret)

@@ -98,6 +98,13 @@ struct lbx_copy *lbx_copy_take(struct lbx_target *target, pid_t pid, uint64_t mo
 	return NULL;
 }
 
+bool lbx_copy_again(struct lbx_copy *copy, struct lbx_target *target, pid_t pid)
+{
+	copy->n = 0;
+	copy->used = 0;
+	return fill(copy, target, pid);
+}
+
 void lbx_copy_free(struct lbx_copy *copy)
 {
 	if (!copy)

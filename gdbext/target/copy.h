@@ -14,6 +14,8 @@ enum { LBX_COPY_MAX = 1 << 30 };
 /* Of all that a process may write, without large allocations; what cannot be read is not in it. NULL, quietly: it would
  * be more than `most` bytes, or there is no memory for it. */
 struct lbx_copy *lbx_copy_take(struct lbx_target *target, pid_t pid, uint64_t most);
+/* Anew, into the memory that it has: quicker, as the system has given it that. False: as NULL above, and it is of no use. */
+bool lbx_copy_again(struct lbx_copy *copy, struct lbx_target *target, pid_t pid);
 void lbx_copy_free(struct lbx_copy *copy); /* NULL is fine */
 /* The bytes at an address, and how many they are; NULL: it is not in it, and *ret_n is how far it is to what is. */
 const void *lbx_copy_at(const struct lbx_copy *copy, uint64_t address, uint64_t *ret_n);

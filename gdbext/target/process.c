@@ -36,6 +36,8 @@ struct process {
 	struct lbx_hold *hold; /* or NULL: it runs */
 	bool is_let_go; /* likewise, and it is known what its threads did when it was copied */
 	struct lbx_copy *copy; /* or NULL */
+	struct lbx_copy *room; /* what a copy can be taken into; or NULL */
+	bool is_too_large; /* to be copied */
 	struct lbx_copy *old; /* of before it was held; what was mapped of it is still looked at */
 	struct lbx_target now; /* reads past the copy */
 	uint64_t n_changed;
@@ -172,12 +174,36 @@ static uint64_t process_thread(struct lbx_target *target, uint64_t own)
 	return lbx_thread_by_own(process_of(target)->pid, own);
 }
 
+/* The system gives memory slower than the bytes are copied: a copy of what runs on is taken for its memory alone. */
+static void process_prepare(struct lbx_target *target)
+{
+	struct process *p = process_of(target);
+
+	if (p->hold || p->copy || p->room || p->is_too_large)
+		return;
+	p->room = lbx_copy_take(target, p->pid, LBX_COPY_MAX);
+	p->is_too_large = !p->room;
+}
+
+static struct lbx_copy *take_copy(struct process *p)
+{
+	struct lbx_copy *copy = p->room;
+
+	p->room = NULL;
+	if (!copy)
+		return p->is_too_large ? NULL : lbx_copy_take(&p->target, p->pid, LBX_COPY_MAX);
+	if (lbx_copy_again(copy, &p->target, p->pid))
+		return copy;
+	lbx_copy_free(copy);
+	return NULL;
+}
+
 static enum lbx_copied process_copy(struct lbx_target *target, bool let_go)
 {
 	struct process *p = process_of(target);
 
 	if (!p->copy)
-		p->copy = lbx_copy_take(target, p->pid, LBX_COPY_MAX);
+		p->copy = take_copy(p);
 	if (p->copy && p->hold && let_go) {
 		lbx_hold_let_go(p->hold);
 		p->is_let_go = true;
@@ -278,6 +304,7 @@ static void process_destroy(struct lbx_target *target)
 	lbx_hold_end(p->hold);
 	lbx_copy_free(p->copy);
 	lbx_copy_free(p->old);
+	lbx_copy_free(p->room);
 	lbx_ranges_close(&p->ranges);
 	lbx_lines_destroy(p->lines);
 	if (p->memory >= 0)
@@ -297,6 +324,7 @@ static const struct lbx_target_ops process_ops = {
 	.thread = process_thread,
 	.runs = process_runs,
 	.copy = process_copy,
+	.prepare = process_prepare,
 	.copied = process_copied,
 	.now = process_now,
 	.changed = process_changed,

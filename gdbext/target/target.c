@@ -132,6 +132,12 @@ enum lbx_copied lbx_target_copy(struct lbx_target *target, bool let_go)
 	return target->ops->copy ? target->ops->copy(target, let_go) : LBX_NOT_COPIED;
 }
 
+void lbx_target_prepare(struct lbx_target *target)
+{
+	if (target->ops->prepare)
+		target->ops->prepare(target);
+}
+
 bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
 {
 	return target->ops->copied && target->ops->copied(target, from, ret);

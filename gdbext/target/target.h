@@ -121,6 +121,9 @@ struct lbx_target_ops {
 	 * is destroyed, this is what is read of them, also through direct(). A program that this target holds still runs
 	 * on after that, if `let_go`, and if it could be copied. NULL: nothing is copied. */
 	enum lbx_copied (*copy)(struct lbx_target *target, bool let_go);
+	/* Before it is held for that: makes ready what copying it takes, so that it is not held for longer than the bytes need. NULL:
+	 * there is nothing to prepare. */
+	void (*prepare)(struct lbx_target *target);
 	/* What has been copied, as range tells memory. NULL, or false for 0: nothing has been. */
 	bool (*copied)(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
 	/* A target that reads what memory holds now, whatever was copied; it belongs to this one. NULL: this one does. */
@@ -189,6 +192,7 @@ bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t
 uint64_t lbx_target_thread(struct lbx_target *target, uint64_t own);
 bool lbx_target_runs(struct lbx_target *target);
 enum lbx_copied lbx_target_copy(struct lbx_target *target, bool let_go);
+void lbx_target_prepare(struct lbx_target *target);
 bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
 struct lbx_target *lbx_target_now(struct lbx_target *target);
 void lbx_target_changed(struct lbx_target *target, uint64_t n);

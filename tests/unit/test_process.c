@@ -382,6 +382,19 @@ static void a_copy_lets_the_program_go(void **state)
 	wait_for_change(lbx_target_now(target));
 	assert_int_equal(counted(target), first);
 	lbx_target_destroy(target);
+	/* what was prepared while it ran is of the moment when it is held */
+	assert_true(lbx_process_open(pid, &target));
+	first = counted(target);
+	lbx_target_prepare(target);
+	assert_false(lbx_target_copied(target, 0, &range));
+	wait_for_change(target);
+	assert_non_null(lbx_process_hold(target));
+	first = counted(target);
+	assert_int_equal(lbx_target_copy(target, true), LBX_COPIED_STILL);
+	assert_int_equal(counted(target), first);
+	wait_for_change(lbx_target_now(target));
+	assert_int_equal(counted(target), first);
+	lbx_target_destroy(target);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	munmap(large, 1 << 22);

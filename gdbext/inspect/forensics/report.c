@@ -217,7 +217,7 @@ bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_
 	struct lbx_places *places = NULL;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_stacks_hold(context->stacks, context->target))
+	if (!lbx_context_hold(context))
 		return false;
 	find_program(context, ret);
 	bool done = (!ret->has_tensors || settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
