@@ -101,8 +101,8 @@ static void add_python(const char *path)
 {
 	char version[TEXT] = "", command[TEXT];
 	snprintf(command, sizeof command,
-		 "%s -c 'import sys; print(sys.version_info >= (3, 11) and sys.implementation.name == \"cpython\", "
-		 "sys.version)' 2>/dev/null",
+		 "%s -c 'import sys; print(sys.version_info >= (3, 11) and sys.implementation.name == \"cpython\" and "
+		 "\"free-threading\" not in sys.version, sys.version)' 2>/dev/null",
 		 path);
 	FILE *answer = popen(command, "r");
 	bool is_known = answer && fgets(version, sizeof version, answer) && strncmp(version, "True", 4) == 0;
@@ -954,6 +954,33 @@ static void a_ring_of_exceptions_is_told_once(void **state)
 	}
 }
 
+/* As the runtime tells it from 3.13 on, in the third word of its offsets. */
+static void a_free_threaded_build_is_refused(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_patched };
+	struct patch patch = { .target = { .ops = &ops }, .word = 1 };
+	int n_told = 0;
+
+	(void)state;
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i], "import sys\nprint('ready', flush=True)\nsys.stdin.read()\n");
+		struct lbx_python *py = open_python(process.target);
+		uint64_t version;
+		assert_non_null(py);
+		if (lbx_py_layout_is_told(process.target, py->runtime, &version)) {
+			patch.address = py->runtime + 2 * sizeof patch.word;
+			assert_null(open_python(&patch.target));
+			assert_non_null(strstr(lb_error_message(), "it is a free-threaded build of Python 3.1"));
+			lb_clear_error();
+			n_told++;
+		}
+		lbx_python_close(py);
+		stop();
+	}
+	if (n_told == 0)
+		skip();
+}
+
 static bool one_in_64(void *context, uint64_t object)
 {
 	(void)context;
@@ -1032,6 +1059,7 @@ int main(void)
 					    cmocka_unit_test(exceptions_are_as_python_prints_them),
 					    cmocka_unit_test(an_exception_on_its_way_is_told),
 					    cmocka_unit_test(a_ring_of_exceptions_is_told_once),
+					    cmocka_unit_test(a_free_threaded_build_is_refused),
 					    cmocka_unit_test(lies_are_survived) };
 
 	find_pythons();

@@ -128,6 +128,9 @@ truth.name("sample.x", sample.x)
 truth.name("sample.rest['masks'][0]", sample.rest["masks"][0])
 truth.name("second.b", second.b)
 truth.name("second.c", second.c)
+far = {"at": [torch.ones(20)]}
+near = far["at"][0]
+truth.paths(near, "near", "far['at'][0]")
 
 ready, done = threading.Barrier(3), threading.Event()
 threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in (2, 3)]

@@ -30,6 +30,13 @@ with open(sys.argv[1]) as truth:
             if [said["tensors"], said["parameters"]] != [int(word) for word in line.split("\t")[1:]]:
                 print("the model has", line, "but:", said)
             continue
+        if line.startswith("several"):
+            data, *paths = line.rstrip("\n").split("\t")[1:]
+            facts = json.loads(ask("info", paths[0]).stdout)["facts"]
+            said = [fact["text"].split(", in ")[0] for fact in facts if fact["name"] in ("path", "also")]
+            if [path for path in said if path in paths] != paths:
+                print("the ways to one tensor are", paths, "but:", said)
+            continue
         if not line.startswith(("name", "path")):
             continue
         kind, data, path = line.rstrip("\n").split("\t")

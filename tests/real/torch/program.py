@@ -34,6 +34,10 @@ quantised = [
     ),
 ]
 opaque = [
+    torch.quantize_per_channel(torch.arange(12.0).reshape(3, 4), torch.ones(3), torch.zeros(3), 0, dtype)
+    for dtype in (torch.quint4x2, torch.quint2x4)
+]
+opaque += [
     torch.empty(3, 4, device="meta"),
     torch.eye(3).to_sparse(),
     torch.tensor([1 + 2j, 3 - 4j]).conj(),
@@ -42,9 +46,6 @@ opaque = [
 for name in ("uint4", "int7", "bits8", "float4_e2m1fn_x2"):
     if hasattr(torch, name):
         opaque.append(torch.empty(5, dtype=getattr(torch, name)))
-opaque.append(
-    torch.quantize_per_channel(torch.arange(12.0).reshape(3, 4), torch.ones(3), torch.zeros(3), 0, torch.quint4x2)
-)
 if len(sys.argv) > 2:
     import numpy
 

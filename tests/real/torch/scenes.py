@@ -102,6 +102,7 @@ def compile():
     result = fast(torch.ones(2, 5))
     truth.module("fast", fast)  # the outermost
     truth.path("model[0].weight", model[0].weight)
+    truth.paths(model[0].weight, "fast._orig_mod.0.weight", "model.0.weight")
     truth.path("result", result)
     truth.rest()
 

@@ -168,6 +168,9 @@ torch_version()
 	local what="torch $2"
 	torch_process "$1" program.py || { skip "$what does not run here"; torch_released; return; }
 	same "$what: how its layout was decided" 'as no other fits' "$($process status | sed -n 's/^ *layout .*, //p')"
+	same "$what: what shares bytes is refused, and why" \
+		"$(printf 'opaque[%d] cannot be shown: several of its elements share a byte, with zero points that are no integers\n' 0 1)" \
+		"$(for i in 0 1; do $process print "opaque[$i]" 2>&1; done | sed 's/^lazybones: //')"
 	torch_seen "$what, the process" "$process" 1
 	torch_autograd "$what, the process" "$process"
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then

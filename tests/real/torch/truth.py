@@ -23,6 +23,11 @@ def path(path, tensor):
     tell("path", tensor.data_ptr(), path)
 
 
+def paths(tensor, *paths):
+    """Several ways to it, the shortest first."""
+    tell("several", tensor.data_ptr(), *paths)
+
+
 def variables(**tensors):
     """What the caller's variables hold, as a stack has them."""
     for what, tensor in tensors.items():
