@@ -134,6 +134,12 @@ path("model.heads['one'].bias", "model.heads.one.bias")
 path("trainer.parts[0].norm.weight", "model.norm.weight")
 path("kept[-1]", f"kept[{len(kept) - 1}]")
 
+# what the commands of commands.txt look at
+picture = mx.arange(24.0).reshape(4, 6).T
+changed = mx.where(mx.arange(24).reshape(6, 4) == 5, mx.array(7.5), picture)
+doubtful = mx.array([1.0, math.nan, math.inf, -2.0])
+mx.eval(picture, changed, doubtful)
+
 # what nobody has evaluated
 first = mx.ones((3, 4))
 second = mx.exp(first * 2)

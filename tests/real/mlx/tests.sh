@@ -11,9 +11,69 @@ mlx_seen()
 		"$($2 weights "$truth.safetensors" 2>&1 | sed -n '1s/ in [^ ]* / /p')"
 }
 
+# mlx_answers: the commands' answers, without what is another one's each time, or another version's
+mlx_answers()
+{
+	sed -e "s#$scratch#SCRATCH#g" \
+		-e 's/#[0-9][0-9]*/#N/g; s/^#N  */#N /; s/^id  */id /; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g' \
+		-e 's/"\(id\|root\|from\|to\|references\)":[0-9]*/"\1":N/g' \
+		-e 's/"inputs":\[[0-9,]*\]/"inputs":[N]/g; s/"\(buffer\|pending\)":{[^}]*}/"\1":{}/g; s/"pointers\(_unknown\)*":.*//' \
+		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d' \
+		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *512 B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
+		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^1 record /d' \
+		-e 's/,*{"name":"status","text":"[a-z]*"}//'
+}
+
+# mlx_ask COMMAND: each line of commands.txt
+mlx_ask()
+{
+	local line
+	while read -r line; do
+		echo "\$ $line"
+		$1 $line 2>&1
+	done <"$scratch/commands" | mlx_answers
+}
+
+# mlx_ask_gdb OPTION…: the same in gdb
+mlx_ask_gdb()
+{
+	sed "s/.*/echo \$ &\\\\n\ntensor &/" "$scratch/commands" >"$scratch/commands.gdb"
+	timeout 300 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set width 0' -iex 'set sysroot /' \
+		-iex "source $O/lazybones.gdb" "$@" -ex 'set height 0' -x "$scratch/commands.gdb" 2>&1 </dev/null |
+		sed -n '/^\$ /,$p' | mlx_answers
+}
+
+# mlx_commands WHAT ANSWERS: the commands' answers are the recorded ones
+mlx_commands()
+{
+	[ "$record" ] && echo "$2" >tests/real/mlx/commands.out
+	same "$1: what the commands say" "$(awk 'NR == FNR { asked["$ " $0] = 1; next } /^\$ / { on = $0 in asked } on' \
+		<(mlx_answers <"$scratch/commands") tests/real/mlx/commands.out)" "$2"
+}
+
+# The process as gdb sees it; through gdbserver, where each reading is slow, a few questions.
+mlx_everywhere()
+{
+	mlx_commands "$what, gdb" "$(mlx_ask_gdb -p $pid)"
+	same "$what, gdb: arrays are its variables" $'type = int32_t [2][3]\n$1 = {{1, 2, 3}, {4, 5, 6}}' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor symbols' -ex 'whatis tokens' -ex 'print tokens' \
+			2>/dev/null </dev/null | grep -A1 ^type)"
+	cp "$scratch/commands" "$scratch/all"
+	grep -E '^(print picture|info halves|graph third|origin)' "$scratch/all" >"$scratch/commands"
+	mlx_commands "$what, gdbserver" \
+		"$(mlx_ask_gdb "$python" -ex "target remote | gdbserver --once --attach - $pid 2>/dev/null")"
+	mv "$scratch/all" "$scratch/commands"
+}
+
+mlx_dead()
+{
+	mlx_commands "$what, a core" "$(mlx_ask "$O/bin/lazybones core $scratch/mlx.$pid")"
+	mlx_commands "$what, a core in gdb" "$(mlx_ask_gdb "$python" "$scratch/mlx.$pid")"
+}
+
 mlx_version()
 {
-	local what="mlx $1" python=$real/mlx-$1/bin/python line
+	local what="mlx $1" python=$real/mlx-$1/bin/python line data
 	truth=$scratch/truth
 	fetched "mlx-$1" || return
 	coproc "$python" tests/real/mlx/program.py "$truth" 2>"$scratch/mlx.log"
@@ -26,8 +86,14 @@ mlx_version()
 	same "$what: its layout" "that of $2, as no other fits" \
 		"$("$O/bin/lazybones" pid $pid status | sed -n 's/^ *layout //p')"
 	mlx_seen "$what, the process" "$O/bin/lazybones pid $pid"
+	data=$("$O/bin/lazybones" pid $pid info tokens --json | sed -n 's/.*"data":"\([0-9a-fx]*\)".*/\1/p')
+	sed "s#SCRATCH#$scratch#; s#TRUTH#$truth#; s#DATA#$data#" tests/real/mlx/commands.txt >"$scratch/commands"
+	mlx_commands "$what, the process" "$(mlx_ask "$O/bin/lazybones pid $pid")"
+	record=
+	[ $1 = "$newest" ] && mlx_everywhere
 	if gcore -o "$scratch/mlx" $pid >/dev/null 2>&1; then
 		mlx_seen "$what, a core" "$O/bin/lazybones core $scratch/mlx.$pid"
+		[ $1 = "$newest" ] && mlx_dead
 		rm -f "$scratch/mlx.$pid"
 	else
 		skip "$what: gcore writes no core here"
@@ -70,8 +136,9 @@ mlx_cpp()
 	wait $pid
 }
 
+newest=0.32.4
 mlx_cpp
-mlx_version 0.32.4 '0.29 and later'
+mlx_version $newest '0.29 and later'
 mlx_version 0.28.0 0.28
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
