@@ -34,7 +34,7 @@ enum {
 	LBX_MLX_END = 0xb8
 };
 /* Of both kinds of vectors: where the elements begin and end. */
-enum { LBX_MLX_VECTOR_BEGIN = 0x00, LBX_MLX_SMALL_BEGIN = 0x08 };
+enum { LBX_MLX_VECTOR_BEGIN = 0x00, LBX_MLX_SMALL_BEGIN = 0x08, LBX_MLX_VECTOR_BYTES = 0x18 };
 /* Of an Event: the address of what counts, which begins with a number of 8 bytes, and the number that is waited for. */
 enum { LBX_MLX_EVENT_COUNTER = 0x10, LBX_MLX_EVENT_VALUE = 0x20 };
 /* Of a buffer's memory: what malloc() was asked for stands in front of its elements (mlx/backend/no_gpu/allocator.cpp). */

@@ -8,7 +8,7 @@
 #include "mlx/find.h"
 #include "mlx/held.h"
 #include "mlx/mlx.h"
-#include "tensors/recipe.h"
+#include "mlx/recipe.h"
 
 static bool read_at(struct lbx_mlx_set *s, uint64_t address, struct lbx_mlx_record *ret)
 {
@@ -130,8 +130,20 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 
 static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret)
 {
-	(void)tensors, (void)r, (void)ret;
-	return lb_fail("how MLX computes #%" PRIu64 " (%s) is not known here", t->id, t->op);
+	struct lbx_mlx_set *s = lbx_mlx_set_of(tensors);
+	struct lbx_mlx_node n = { .set = s, .id = t->id, .op = t->op, .n_inputs = t->n_inputs, .r = r };
+
+	if (!read_at(s, t->address, &n.record) || n.record.inputs.n != t->n_inputs || r->n < t->n_inputs)
+		return lb_fail("array #%" PRIu64 " of MLX has been freed, or is damaged", t->id);
+	int *inputs = malloc((t->n_inputs + 1) * sizeof *inputs);
+	if (!inputs)
+		return lb_fail("out of memory for %u inputs", t->n_inputs);
+	for (uint32_t i = 0; i < t->n_inputs; i++)
+		inputs[i] = (int)i;
+	n.inputs = inputs;
+	*ret = lbx_mlx_recipe(&n);
+	free(inputs);
+	return *ret != LBX_FAIL;
 }
 
 static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context)

@@ -54,12 +54,11 @@ static bool take_dtype(const unsigned char *bytes, enum lb_dtype *ret)
 	return size == lbx_dtype_bytes(*ret);
 }
 
-/* Its numbers, of `width` bytes each. */
-static bool take_vector(struct lbx_target *target, const struct lbx_mlx_layout *layout, const unsigned char *bytes,
-			size_t width, int *rank, int64_t *ret)
+static bool take_vector(struct lbx_target *target, bool is_small, const unsigned char *bytes, size_t width, int *rank,
+			int64_t *ret)
 {
 	unsigned char numbers[LBX_MLX_AXES * sizeof *ret];
-	uint32_t at = layout->is_small ? LBX_MLX_SMALL_BEGIN : LBX_MLX_VECTOR_BEGIN;
+	uint32_t at = is_small ? LBX_MLX_SMALL_BEGIN : LBX_MLX_VECTOR_BEGIN;
 	uint64_t begin = word_at(bytes, at), end = word_at(bytes, at + 8);
 
 	if (end < begin || (end - begin) % width || (end - begin) / width > LBX_MLX_AXES || begin % width)
@@ -75,6 +74,14 @@ static bool take_vector(struct lbx_target *target, const struct lbx_mlx_layout *
 			ret[i] = narrow;
 	}
 	return true;
+}
+
+bool lbx_mlx_vector_read(struct lbx_target *target, bool is_small, uint64_t address, size_t width, int *n, int64_t *ret)
+{
+	unsigned char bytes[LBX_MLX_VECTOR_BYTES];
+
+	return lbx_target_try_read(target, address, bytes, sizeof bytes) &&
+	       take_vector(target, is_small, bytes, width, n, ret);
 }
 
 static bool take_arrays(const unsigned char *bytes, struct lbx_mlx_arrays *ret)
@@ -145,8 +152,9 @@ bool lbx_mlx_record_read(struct lbx_target *target, const struct lbx_cxx_classes
 	ret->size = (int64_t)word_at(record, layout->size);
 	return lbx_cxx_class_at(classes, word_at(bytes, 0)) && ret->references > 0 &&
 	       take_rest(record + layout->size, layout, ret) &&
-	       take_vector(target, layout, record, sizeof(int32_t), &ret->rank, ret->sizes) &&
-	       take_vector(target, layout, record + layout->strides, sizeof(int64_t), &ret->rank, ret->strides) &&
+	       take_vector(target, layout->is_small, record, sizeof(int32_t), &ret->rank, ret->sizes) &&
+	       take_vector(target, layout->is_small, record + layout->strides, sizeof(int64_t), &ret->rank,
+			   ret->strides) &&
 	       is_consistent(ret);
 }
 

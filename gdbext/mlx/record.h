@@ -56,6 +56,9 @@ bool lbx_mlx_record_read(struct lbx_target *target, const struct lbx_cxx_classes
 bool lbx_mlx_buffer_read(struct lbx_target *target, uint64_t data, uint64_t counts, struct lbx_mlx_buffer *ret);
 /* Whether it has its value: what is evaluated has when its event says so, or is gone, as array::is_available() has it. */
 bool lbx_mlx_is_available(struct lbx_target *target, const struct lbx_mlx_record *r);
+/* What a vector of at most LBX_MLX_AXES numbers of `width` bytes holds: *n of them, which must be as many as it says, or -1. */
+bool lbx_mlx_vector_read(struct lbx_target *target, bool is_small, uint64_t address, size_t width, int *n,
+			 int64_t *ret);
 /* The address of the i-th one's record; 0: it cannot be read. */
 uint64_t lbx_mlx_array_at(struct lbx_target *target, const struct lbx_mlx_arrays *arrays, uint32_t i);
 /* Where the elements begin, in elements of the buffer; false: not in it. */

@@ -412,6 +412,34 @@ int lbx_step_rows(struct lbx_recipe *r, int op, int x)
 	return y;
 }
 
+int lbx_step_arg(struct lbx_recipe *r, int op, int x, int axis)
+{
+	if (x == LBX_FAIL)
+		return LBX_FAIL;
+	struct lbx_step s = r->steps[x];
+	if (axis >= s.rank)
+		return senseless();
+	s.shape[axis] = 1;
+	int y = over(r, op, LB_U32, s.rank, s.shape, 1, &x);
+	if (y != LBX_FAIL) {
+		r->steps[y].params[0] = axis;
+		r->steps[y].params[1] = 1;
+	}
+	return y;
+}
+
+int lbx_step_cumsum(struct lbx_recipe *r, int x, int axis, bool reverse, bool inclusive)
+{
+	int y = like(r, LB_OP_CUMSUM, x);
+
+	if (y != LBX_FAIL) {
+		r->steps[y].params[0] = axis;
+		r->steps[y].params[1] = reverse;
+		r->steps[y].params[2] = inclusive;
+	}
+	return y;
+}
+
 int lbx_step_norm(struct lbx_recipe *r, int op, int x, double eps)
 {
 	int y = like(r, op, x);
@@ -542,17 +570,23 @@ int lbx_step_join(struct lbx_recipe *r, int n, const int *values, int axis)
 	return y;
 }
 
-int lbx_step_pad(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, double value)
+int lbx_step_pad_with(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, int value)
 {
-	if (x == LBX_FAIL)
+	if (x == LBX_FAIL || value == LBX_FAIL)
 		return LBX_FAIL;
 	struct lbx_step s = r->steps[x];
 	for (int i = 0; i < s.rank; i++)
 		if (low[i] < 0 || low[i] > INT32_MAX || shape[i] < s.shape[i] || shape[i] - s.shape[i] < low[i])
 			return senseless();
-	int y = over(r, LB_OP_PAD, s.dtype, s.rank, shape, 2, (int[]){ x, lbx_step_number(r, s.dtype, value) });
+	int y = over(r, LB_OP_PAD, s.dtype, s.rank, shape, 2, (int[]){ x, value });
 	for (int i = 0; y != LBX_FAIL && i < LB_PARAMS; i++)
 		r->steps[y].params[i] =
 		    lb_conv_pair(2 * i < s.rank ? low[2 * i] : 0, 2 * i + 1 < s.rank ? low[2 * i + 1] : 0);
 	return y;
+}
+
+int lbx_step_pad(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, double value)
+{
+	return x == LBX_FAIL ? LBX_FAIL
+			     : lbx_step_pad_with(r, x, low, shape, lbx_step_number(r, r->steps[x].dtype, value));
 }

@@ -79,6 +79,9 @@ int lbx_step_cast(struct lbx_recipe *r, int x, enum lb_dtype dtype);
 int lbx_step_reduce(struct lbx_recipe *r, int op, int x, uint32_t axes);
 /* Along the last axis: softmax, argmax (which loses it), argsort, cumsum. */
 int lbx_step_rows(struct lbx_recipe *r, int op, int x);
+/* Along any axis: argmax or argmin, which stays with one element; the sum up to each element, itself in it or not. */
+int lbx_step_arg(struct lbx_recipe *r, int op, int x, int axis);
+int lbx_step_cumsum(struct lbx_recipe *r, int x, int axis, bool reverse, bool inclusive);
 /* layer_norm or rms_norm, without weights. */
 int lbx_step_norm(struct lbx_recipe *r, int op, int x, double eps);
 /* (…, n, k) by (…, k, m). */
@@ -92,6 +95,8 @@ int lbx_step_strided_add(struct lbx_recipe *r, int x, int update, const int64_t 
 int lbx_step_join(struct lbx_recipe *r, int n, const int *values, int axis);
 /* x within a larger shape, behind low[i] elements of an axis; the rest is `value`. */
 int lbx_step_pad(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, double value);
+/* Likewise; `value` is a value of no axes. */
+int lbx_step_pad_with(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, int value);
 
 static inline const struct lbx_step *lbx_step(const struct lbx_recipe *r, int value)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/graph/graph.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "mlx/mlx.h"
@@ -48,7 +49,7 @@ static bool look(void)
 
 static struct lbx_tensor array(uint64_t id)
 {
-	struct lbx_tensor t;
+	struct lbx_tensor t = { 0 };
 
 	if ((!set && !look()) || !lbx_tensors_by_id(set, id, &t))
 		fail_msg("%s", lb_error_message());
@@ -155,10 +156,8 @@ static void states_are_told(void **state)
 static void the_lazy_graph_is_followed(void **state)
 {
 	struct lbx_tensor sum = array(MLX_ADD), input;
-	struct lbx_recipe recipe = { 0 };
 	struct lbx_pending pending;
 	char text[256];
-	int value;
 
 	(void)state;
 	assert_string_equal(sum.op, "Add");
@@ -168,9 +167,6 @@ static void the_lazy_graph_is_followed(void **state)
 	assert_false(lbx_tensor_input(&sum, 2, &input));
 	lb_clear_error();
 	assert_non_null(strstr(facts_of(MLX_ADD), "siblings: #7\nposition: 0\n"));
-	assert_false(set->ops->recipe(set, &sum, &recipe, &value));
-	assert_string_equal(lb_error_message(), "how MLX computes #6 (Add) is not known here");
-	lb_clear_error();
 	lbx_pending(&sum, &pending);
 	lbx_describe_pending(&pending, text, sizeof text);
 	assert_string_equal(text, "peek would have to replay 2 operations from 1 ready tensor");
@@ -179,6 +175,169 @@ static void the_lazy_graph_is_followed(void **state)
 		    image.arrays[MLX_ADD] - LBX_MLX_FRONT, 8);
 	assert_true(look());
 	assert_string_equal(array(MLX_ADD).op, "?");
+}
+
+/* ---- recipes ---- */
+
+enum { PRIMITIVE = MLX_HEAP + MLX_HEAP_SIZE - 0x200, NUMBERS = PRIMITIVE + 0x100 };
+
+/* The step that is an array's value; of op -1: there is no recipe, and an error says so. */
+static struct lbx_step cooked(uint64_t id)
+{
+	struct lbx_tensor t = array(id), input;
+	struct lbx_recipe r = { 0 };
+	struct lbx_step step = { .op = -1 };
+	int value;
+
+	for (uint32_t i = 0; i < t.n_inputs; i++) {
+		step = (struct lbx_step){ .op = LB_OP_DATA };
+		if (lbx_tensor_input(&t, i, &input)) {
+			step.dtype = input.dtype;
+			step.rank = input.rank;
+			memcpy(step.shape, lbx_shape(&input), (size_t)input.rank * sizeof *step.shape);
+			for (int k = input.rank; k-- > 0;)
+				step.strides[k] = k == input.rank - 1 ? 1 : step.strides[k + 1] * step.shape[k + 1];
+		} else {
+			step.why = "it is gone";
+		}
+		lb_clear_error();
+		assert_true(lbx_recipe_add_input(&r, &step));
+	}
+	bool ok = set->ops->recipe(set, &t, &r, &value);
+	assert_int_equal(ok, lb_ok());
+	step = ok ? *lbx_step(&r, value) : (struct lbx_step){ .op = -1 };
+	lbx_recipe_deinit(&r);
+	return step;
+}
+
+/* An array (MLX_SOFTMAX, of the matrix) is given another primitive, with fields of its own that follow. */
+static void become(const char *class, const void *fields, size_t size)
+{
+	static const uint64_t functions[2] = { LIBRARY_CODE, LIBRARY_CODE };
+	struct library_class new = library_image_class(&image.library, class, &image.primitive, 2, functions);
+
+	regions_put(&image.regions, PRIMITIVE, new.vtable, 8);
+	regions_copy(&image.regions, PRIMITIVE + 0x14, fields, size);
+	mlx_image_set(&image, image.arrays[MLX_SOFTMAX], LBX_MLX_PRIMITIVE, PRIMITIVE, 8);
+}
+
+/* A std::vector<int> or a Shape among its fields, of n numbers. */
+static void put_numbers(uint32_t at, bool is_shape, const int32_t *numbers, uint64_t n)
+{
+	uint64_t words = PRIMITIVE + at + (is_shape && image.layout.is_small ? LBX_MLX_SMALL_BEGIN : 0);
+	uint64_t begin = NUMBERS + at;
+
+	regions_copy(&image.regions, begin, numbers, n * sizeof *numbers);
+	regions_put(&image.regions, words, begin, 8);
+	regions_put(&image.regions, words + 8, begin + n * sizeof *numbers, 8);
+}
+
+static void recipes_read_their_fields(void **state)
+{
+	(void)state;
+	assert_int_equal(cooked(MLX_ADD).op, LB_OP_ADD);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, LB_OP_SOFTMAX);
+	become("N3mlx4core3LogE", (const int32_t[]){ 2 }, 4);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, LB_OP_LOG);
+	become("N3mlx4core3LogE", (const int32_t[]){ 1 }, 4);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, LB_OP_MULTIPLY);
+	become("N3mlx4core4SqrtE", "\1", 1);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, LB_OP_RSQRT);
+	become("N3mlx4core5SliceE", "", 1);
+	uint32_t width = image.layout.is_small ? LBX_MLX_SMALL_BEGIN + 0x40 : LBX_MLX_VECTOR_BYTES;
+	put_numbers(0x18, true, (const int32_t[]){ 1, 0 }, 2);
+	put_numbers(0x18 + 2 * width, true, (const int32_t[]){ -1, 1 }, 2);
+	struct lbx_step backwards = cooked(MLX_SOFTMAX);
+	assert_int_equal(backwards.op, LB_OP_AS_STRIDED);
+	assert_int_equal(backwards.offset, 3);
+	assert_int_equal(backwards.strides[0], -3);
+	assert_int_equal(backwards.strides[1], 1);
+}
+
+static void is_refused(const char *why)
+{
+	assert_int_equal(cooked(MLX_SOFTMAX).op, -1);
+	if (!strstr(lb_error_message(), why))
+		fail_msg("%s", lb_error_message());
+}
+
+static void what_has_no_recipe_is_named(void **state)
+{
+	(void)state;
+	become("N3mlx4core6ErfInvE", "", 1);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, -1);
+	assert_string_equal(lb_error_message(),
+			    "how MLX computes #5 (ErfInv) is not known here; it is computed from #1");
+	become("N3mlx4core7SoftmaxE", "\2", 1);
+	is_refused("Softmax, with a flag that is none");
+	become("N3mlx4core3LogE", (const int32_t[]){ 3 }, 4);
+	is_refused("such a base");
+	become("N3mlx4core6ReduceE", (const int32_t[]){ 6 }, 4);
+	put_numbers(0x18, false, (const int32_t[]){ 1 }, 1);
+	is_refused("such a dtype");
+	become("N3mlx4core6ReduceE", (const int32_t[]){ 2 }, 4);
+	is_refused("inputs that do not fit it");
+	put_numbers(0x18, false, (const int32_t[]){ 2 }, 1);
+	is_refused("such axes");
+	become("N3mlx4core11ConcatenateE", (const int32_t[]){ -1 }, 4);
+	is_refused("such an axis");
+	become("N3mlx4core9TransposeE", "", 1);
+	put_numbers(0x18, false, (const int32_t[]){ 1, 1 }, 2);
+	is_refused("damaged");
+	put_numbers(0x18, false, (const int32_t[]){ 1, 0 }, 2);
+	is_refused("inputs that do not fit it");
+	regions_put(&image.regions, PRIMITIVE + 0x18, 0x1000, 8);
+	is_refused("such a list of numbers");
+	mlx_image_set(&image, image.arrays[MLX_SOFTMAX], LBX_MLX_PRIMITIVE, MLX_DATA + 0x1000, 8);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, -1);
+}
+
+/* Whatever a slice's numbers are: its view stays within what it is of. */
+static void slices_stay_within(void **state)
+{
+	static const int32_t values[] = { 0, 1, 2, 3, -1, -2, -3, INT32_MAX, INT32_MIN };
+	enum { N = sizeof values / sizeof *values };
+	uint32_t width = image.layout.is_small ? LBX_MLX_SMALL_BEGIN + 0x40 : LBX_MLX_VECTOR_BYTES;
+	int taken = 0;
+
+	(void)state;
+	become("N3mlx4core5SliceE", "", 1);
+	for (int i = 0; i < N * N * N * N; i++) {
+		put_numbers(0x18, true, (const int32_t[]){ values[i % N], values[i / N % N] }, 2);
+		put_numbers(0x18 + 2 * width, true,
+			    (const int32_t[]){ values[i / (N * N) % N], values[i / (N * N * N)] }, 2);
+		struct lbx_step s = cooked(MLX_SOFTMAX);
+		lb_clear_error();
+		if (s.op == -1)
+			continue;
+		int64_t low = s.offset, high = s.offset;
+		for (int k = 0; k < s.rank; k++) {
+			int64_t reach = (s.shape[k] - 1) * s.strides[k];
+			*(reach < 0 ? &low : &high) += reach;
+		}
+		assert_in_range(low, 0, 5);
+		assert_in_range(high, 0, 5);
+		taken++;
+	}
+	assert_true(taken > 0);
+}
+
+/* An array that is made of itself, by way of another. */
+static void circles_end(void **state)
+{
+	struct lbx_tensor t;
+	struct lbx_pending pending;
+
+	(void)state;
+	uint64_t at = regions_get(&image.regions, image.arrays[MLX_SOFTMAX] + image.layout.size + LBX_MLX_INPUTS, 8);
+	regions_put(&image.regions, at, image.arrays[MLX_ADD], 8);
+	t = array(MLX_ADD);
+	lbx_pending(&t, &pending);
+	struct lbx_context context = { .target = &image.target };
+	struct lbx_graph graph = { 0 };
+	assert_false(lbx_graph_collect(&context, &t, 1000, &graph));
+	assert_non_null(strstr(lb_error_message(), "back to itself"));
+	lbx_graph_deinit(&graph);
 }
 
 static void names_are_mlxs_own(void **state)
@@ -279,6 +438,10 @@ int main(void)
 		TEST(values_are_read),
 		TEST(states_are_told),
 		TEST(the_lazy_graph_is_followed),
+		TEST(recipes_read_their_fields),
+		TEST(what_has_no_recipe_is_named),
+		TEST(slices_stay_within),
+		TEST(circles_end),
 		TEST(names_are_mlxs_own),
 		TEST(who_holds_them_is_told),
 		TEST(foreign_buffers_are_refused),

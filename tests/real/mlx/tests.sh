@@ -107,6 +107,14 @@ mlx_version()
 	wait $pid
 }
 
+# mlx_lazy VERSION HOW_MANY: what peek computes is what mx.eval() then gives. Older versions lack some operations.
+mlx_lazy()
+{
+	fetched "mlx-$1" || return
+	same "mlx $1: peek of lazy arrays is what MLX then computes" "$2 right, 7 refused, still lazy" \
+		"$(python3 tests/real/mlx/peek.py "$O/bin/lazybones" "$real/mlx-$1/bin/python" tests/real/mlx/lazy.py 2>&1)"
+}
+
 # A program in C++, by its variables.
 mlx_cpp()
 {
@@ -142,3 +150,7 @@ mlx_version $newest '0.29 and later'
 mlx_version 0.28.0 0.28
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
+mlx_lazy 0.32.4 85
+mlx_lazy 0.28.0 85
+mlx_lazy 0.25.2 85
+mlx_lazy 0.21.1 81

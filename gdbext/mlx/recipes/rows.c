@@ -1,0 +1,139 @@
+/* Along axes. */
+#include "mlx/recipe.h"
+
+static enum lb_dtype dtype_of(const struct lbx_mlx_node *n, int x)
+{
+	return lbx_step(n->r, x)->dtype;
+}
+
+static bool has_floats(const struct lbx_mlx_node *n, int x)
+{
+	return (lb_dtype_is_float((int)dtype_of(n, x)) && lbx_step(n->r, x)->rank > 0) ||
+	       lbx_mlx_no_recipe(n, "such a dtype") != LBX_FAIL;
+}
+
+static bool mask_of(const struct lbx_mlx_node *n, int x, uint32_t at, uint32_t *ret)
+{
+	int64_t axes[LB_MAX_RANK];
+	int count;
+
+	*ret = 0;
+	if (!lbx_mlx_ints(n, at, &count, axes))
+		return false;
+	for (int i = 0; i < count; i++) {
+		if (axes[i] < 0 || axes[i] >= lbx_step(n->r, x)->rank)
+			return lbx_mlx_no_recipe(n, "such axes") != LBX_FAIL;
+		*ret |= 1u << axes[i];
+	}
+	return true;
+}
+
+/* Whether an element of the result is of more than one of x. */
+static bool folds(const struct lbx_mlx_node *n, int x, uint32_t mask)
+{
+	const struct lbx_step *s = lbx_step(n->r, x);
+
+	for (int i = 0; i < s->rank; i++)
+		if (mask >> i & 1 && s->shape[i] > 1)
+			return true;
+	return false;
+}
+
+/* Axes stay, with one element. What is added up has the result's dtype. */
+int lbx_mlx_recipe_reduce(struct lbx_mlx_node *n)
+{
+	enum { AND, OR, SUM, PROD, MIN, MAX, KINDS };
+	static const int codes[KINDS] = { LB_OP_ALL, LB_OP_ANY, LB_OP_SUM, LB_OP_PROD, LB_OP_MIN, LB_OP_MAX };
+	int x = lbx_mlx_input(n, 0);
+	uint32_t mask;
+	int32_t kind;
+
+	if (x == LBX_FAIL || !lbx_mlx_int(n, LBX_MLX_OWN, &kind) || !mask_of(n, x, LBX_MLX_OWN_WORDS, &mask))
+		return LBX_FAIL;
+	bool is_sum = kind == SUM || kind == PROD;
+	enum lb_dtype dtype = is_sum ? n->record.dtype : dtype_of(n, x);
+	if (kind < 0 || kind >= KINDS || dtype == LB_C64 || dtype_of(n, x) == LB_C64 ||
+	    (kind < SUM && dtype != LB_BOOL) || (is_sum && dtype < LB_U32) ||
+	    (is_sum && (dtype == LB_I8 || dtype == LB_I16)))
+		return lbx_mlx_no_recipe(n, "such a dtype");
+	if (is_sum && lbx_mlx_is_half(dtype) && folds(n, x, mask))
+		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
+	if (!mask)
+		return lbx_step_cast(n->r, x, dtype);
+	return lbx_step_reduce(n->r, codes[kind], lbx_step_cast(n->r, x, dtype), mask);
+}
+
+/* The axis stays, with one element. The first of equals. */
+int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
+{
+	int x = lbx_mlx_input(n, 0), axis;
+	int32_t kind;
+
+	if (!lbx_mlx_axis(n, LBX_MLX_OWN + 4, x, &axis) || !lbx_mlx_int(n, LBX_MLX_OWN, &kind))
+		return LBX_FAIL;
+	if (kind < 0 || kind > 1 || lb_dtype_is_inexact((int)dtype_of(n, x)))
+		return lbx_mlx_no_recipe(n, "floats, of which NaN counts differently from version to version");
+	return lbx_step_arg(n->r, kind ? LB_OP_ARGMAX : LB_OP_ARGMIN, x, axis);
+}
+
+/* Kinds: max, min, sum, product, logaddexp. */
+int lbx_mlx_recipe_scan(struct lbx_mlx_node *n)
+{
+	enum { SUM = 2 };
+	int x = lbx_mlx_input(n, 0), axis;
+	bool reverse, inclusive;
+	int32_t kind;
+
+	if (!lbx_mlx_axis(n, LBX_MLX_OWN + 4, x, &axis) || !lbx_mlx_int(n, LBX_MLX_OWN, &kind) ||
+	    !lbx_mlx_flag(n, LBX_MLX_OWN + 8, &reverse) || !lbx_mlx_flag(n, LBX_MLX_OWN + 9, &inclusive))
+		return LBX_FAIL;
+	enum lb_dtype dtype = dtype_of(n, x);
+	if (kind != SUM || lbx_mlx_is_half(dtype) || dtype == LB_C64 || dtype == LB_BOOL || dtype != n->record.dtype)
+		return lbx_mlx_no_recipe(n, "such a kind or dtype");
+	return lbx_step_cumsum(n->r, x, axis, reverse, inclusive);
+}
+
+/* Along the last axis; of halves in float32 if it is a precise one, else in halves. */
+int lbx_mlx_recipe_softmax(struct lbx_mlx_node *n)
+{
+	int x = lbx_mlx_input(n, 0);
+	bool precise;
+
+	if (x == LBX_FAIL || !has_floats(n, x) || !lbx_mlx_flag(n, LBX_MLX_OWN, &precise))
+		return LBX_FAIL;
+	enum lb_dtype dtype = dtype_of(n, x);
+	if (!lbx_mlx_is_half(dtype))
+		return lbx_step_rows(n->r, LB_OP_SOFTMAX, x);
+	if (!precise)
+		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
+	return lbx_step_cast(n->r, lbx_step_rows(n->r, LB_OP_SOFTMAX, lbx_step_cast(n->r, x, LB_F32)), dtype);
+}
+
+int lbx_mlx_recipe_logsumexp(struct lbx_mlx_node *n)
+{
+	int x = lbx_mlx_input(n, 0);
+
+	if (x == LBX_FAIL || !has_floats(n, x))
+		return LBX_FAIL;
+	if (lbx_mlx_is_half(dtype_of(n, x)))
+		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
+	return lbx_step_reduce(n->r, LB_OP_LOGSUMEXP, x, 1u << (lbx_step(n->r, x)->rank - 1));
+}
+
+/* How many an element of a mean is made of, or one over that. */
+int lbx_mlx_recipe_number_of_elements(struct lbx_mlx_node *n)
+{
+	enum { INVERTED = LBX_MLX_OWN_WORDS + LBX_MLX_VECTOR };
+	int x = lbx_mlx_input(n, 0);
+	double count = 1;
+	bool is_inverted;
+	uint32_t mask;
+
+	if (x == LBX_FAIL || !mask_of(n, x, LBX_MLX_OWN_WORDS, &mask) || !lbx_mlx_flag(n, INVERTED, &is_inverted))
+		return LBX_FAIL;
+	for (int i = 0; i < lbx_step(n->r, x)->rank; i++)
+		count *= mask >> i & 1 ? (double)lbx_step(n->r, x)->shape[i] : 1;
+	if (n->record.dtype == LB_BOOL || n->record.dtype == LB_C64 || (is_inverted && !count))
+		return lbx_mlx_no_recipe(n, "such a dtype, or none");
+	return lbx_step_number(n->r, n->record.dtype, is_inverted ? 1 / count : count);
+}

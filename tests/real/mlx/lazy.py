@@ -1,0 +1,142 @@
+"""python3 lazy.py: lazy arrays, one an operation or so. It says `resting`, waits for a line, then evaluates them and prints what came
+out as JSON: of each array its dtype and elements."""
+
+import json
+import sys
+
+import mlx.core as mx
+import mlx.nn as nn
+
+mx.set_default_device(mx.cpu)
+mx.random.seed(0)
+newer = hasattr(mx, "float64")  # from 0.22 on
+a = mx.random.normal((2, 3, 4))
+b = mx.random.uniform(shape=(3, 4)) + 0.5
+i = mx.arange(-6, 6).reshape(3, 4)
+u = mx.arange(12).reshape(3, 4).astype(mx.uint8) * 20
+h = mx.random.normal((3, 8)).astype(mx.bfloat16)
+f = mx.random.normal((3, 8)).astype(mx.float16)
+t = i > 1
+key = mx.array([2, 0, -1])
+table = mx.random.normal((10, 4))
+norm = nn.RMSNorm(8)
+layer = nn.LayerNorm(8)
+dense = nn.Linear(4, 5)
+attention = nn.MultiHeadAttention(8, 2)
+rope = nn.RoPE(4)
+x = mx.random.normal((2, 5, 8))
+nan = mx.array([1.0, float("nan"), 3.0, float("inf")])
+mx.eval(a, b, i, u, h, f, t, key, table, norm, layer, dense, attention, x, nan)
+
+cases = {
+    # the same bits
+    "to_int": a.astype(mx.int32),
+    "to_half": a.astype(mx.bfloat16),
+    "to_bool": i.astype(mx.bool_),
+    "transposed": a.transpose(2, 0, 1),
+    "reshaped": a.transpose(2, 0, 1).reshape(4, 6),
+    "flat": mx.flatten(a, 1),
+    "expanded": mx.expand_dims(a, (0, 2)).squeeze(0),
+    "sliced": a[:, 1:, ::2],
+    "backwards": a[::-1, ::-2, 1],
+    "nothing": a[:, 2:2],
+    "spread": mx.broadcast_to(b[:, None], (3, 2, 4)),
+    "filled": mx.full((2, 3), 7),
+    "joined": mx.concatenate([a, a * 1], axis=1),
+    "stacked": mx.stack([b, b.T.reshape(3, 4)], axis=-1),
+    "padded": mx.pad(a, [(0, 0), (1, 2), (3, 0)], constant_values=-1),
+    "second": mx.split(a, [1, 3], axis=2)[1],
+    "last": mx.split(a, [1, 3], axis=2)[2],
+    "stopped": mx.stop_gradient(a),
+    "dense": mx.contiguous(b.T) if hasattr(mx, "contiguous") else b.T,
+    "rows": table[key],
+    "embedded": mx.take(a, mx.array([[2, 1], [0, 0]]), axis=1),
+    "counted": mx.arange(3, 30, 4),
+    "counted_down": mx.arange(5.0, -5.0, -2.0),
+    "upper": mx.where(t, i, -i),
+    "sums": i + u,
+    "products": i * i - 3,
+    "bytes": u + u,
+    "rest": i % 5,
+    "most": mx.maximum(i, 2),
+    "squares": mx.square(i),
+    "less": a[0] < b,
+    "same": mx.equal(i, i.T.reshape(3, 4)),
+    "nan_is_nan": mx.array_equal(nan, nan, equal_nan=True),
+    "not": mx.logical_not(t),
+    "both": mx.logical_and(t, i < 4),
+    "truths": mx.bitwise_and(t, i < 4) if hasattr(mx, "bitwise_and") else t,
+    "any": mx.any(t, axis=1),
+    "all": mx.all(i < 9),
+    "sum_int": i.sum(axis=0),
+    "sum_bool": t.sum(),
+    "product_int": (i[:, :2] + 7).prod(axis=(0, 1), keepdims=True),
+    "max": a.max(axis=(0, 2)),
+    "min": i.min(),
+    "argmax_int": mx.argmax(i * i, axis=1),
+    "argmin_int": mx.argmin(i * i, axis=0, keepdims=True),
+    "cumsum_int": mx.cumsum(i, axis=1, reverse=True, inclusive=False),
+    "rounded": mx.round(a * 3),
+    "floor": mx.floor(a * 3),
+    "ceil": mx.ceil(i),
+    # floats
+    "exp": mx.exp(a),
+    "log": mx.log(b),
+    "log2": mx.log2(b),
+    "log10": mx.log10(b.astype(mx.float16)),
+    "root": mx.sqrt(b),
+    "inverse_root": mx.rsqrt(b),
+    "sine": mx.sin(a) * mx.cos(a),
+    "sigmoid": mx.sigmoid(a),
+    "tanh": mx.tanh(f),
+    "erf": mx.erf(a),
+    "abs": mx.abs(-a),
+    "quotient": a / b,
+    "power": b**1.5,
+    "remainder": mx.remainder(a, b),
+    "smaller": mx.minimum(a, nan),
+    "logaddexp": mx.logaddexp(a, b),
+    "halves": h * h + h / 2,
+    "sum": a.sum(axis=-1),
+    "mean": a.mean(axis=1, keepdims=True),
+    "variance": a.var(axis=2),
+    "cumsum": mx.cumsum(b, axis=0),
+    "softmax": mx.softmax(a, axis=-1),
+    "softmax_inner": mx.softmax(a, axis=1),
+    "logsumexp": mx.logsumexp(a, axis=-1),
+    "matmul": a @ b.T,
+    "vector": b @ b[0],
+    "addmm": mx.addmm(b[:, :3], b, b.T, alpha=0.5, beta=2.0),
+    "linear": dense(a),
+    "rms_norm": norm(x),
+    "layer_norm": layer(x),
+    "rope": rope(x.reshape(2, 5, 2, 4).transpose(0, 2, 1, 3), offset=3),
+    "attention": attention(x, x, x, mask=nn.MultiHeadAttention.create_additive_causal_mask(5)),
+}
+if newer:
+    cases["along"] = mx.take_along_axis(a, mx.array([[[1], [0], [3]]]), axis=2)
+    cases["unflattened"] = mx.unflatten(a, 2, (2, 2))
+    cases["double"] = a.astype(mx.float64) / mx.array(3, mx.float64)
+    cases["halves_product"] = h @ h.T
+refused = {
+    "sum_of_halves": h.sum(),
+    "softmax_of_halves": mx.softmax(f, axis=-1),
+    "argmax": mx.argmax(a, axis=-1),
+    "sorted": mx.sort(a, axis=-1),
+    "sine_of": mx.sinh(a) + 1,
+    "fraction": mx.arange(0, 1, 0.1),
+    "spectrum": mx.fft.rfft(b),
+}
+print(json.dumps([list(cases), list(refused)]), flush=True)
+sys.stdin.readline()
+
+
+def written(array):
+    mx.eval(array)
+    kind = str(array.dtype).replace("mlx.core.", "")
+    flat = array.reshape(-1)
+    flat = flat.astype(mx.float32) if kind in ("float16", "bfloat16", "float64") else flat
+    return [kind, list(array.shape), flat.tolist()]
+
+
+print(json.dumps({name: written(cases[name]) for name in cases}), flush=True)
