@@ -133,6 +133,7 @@ static int answer(void *job)
 				       .settings = &settings,
 				       .cores = r->cores,
 				       .stacks_of_core = lbx_stacks_of_core,
+				       .thread = (uint64_t)r->thread,
 				       .lets_go = !r->stop };
 
 	out->json = r->json;

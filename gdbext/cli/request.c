@@ -134,9 +134,24 @@ static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_
 	return !r->command || lbx_args_take(&r->args, words);
 }
 
-static bool take_limits(struct lbx_request *r)
+/* What a command has itself is meant by it alone. */
+static bool take_thread(struct lbx_request *r)
 {
-	return lbx_args_int(&r->program, "memory", 1, INT64_MAX, &r->limits.memory) &&
+	const struct lbx_command *c = r->command;
+	const size_t max = c ? sizeof c->options / sizeof *c->options : 0;
+
+	if (!lbx_args_int(&r->program, "thread", 1, INT32_MAX, &r->thread))
+		return false;
+	for (size_t i = 0; r->thread && i < max && c->options[i].name; i++)
+		if (strcmp(c->options[i].name, "thread") == 0)
+			return lb_fail("%s has --thread itself, which stands behind it: %s --thread %lld", c->name,
+				       c->name, (long long)r->thread);
+	return true;
+}
+
+static bool take_numbers(struct lbx_request *r)
+{
+	return take_thread(r) && lbx_args_int(&r->program, "memory", 1, INT64_MAX, &r->limits.memory) &&
 	       lbx_args_int(&r->program, "seconds", 1, INT64_MAX, &r->limits.seconds) &&
 	       lbx_args_int(&r->program, "unpack", 1, INT64_MAX, &r->core.unpack);
 }
@@ -170,7 +185,7 @@ static bool complete(struct lbx_request *r, const struct lbx_form *form)
 											  : r->core.sysroot
 											      ? "--sysroot"
 											      : "--force");
-	return take_limits(r) && lbx_args_check(&r->args);
+	return take_numbers(r) && lbx_args_check(&r->args);
 }
 
 bool lbx_request_parse(struct lbx_argv words, struct lbx_request *ret)

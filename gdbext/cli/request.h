@@ -13,6 +13,7 @@ struct lbx_request {
 	bool is_pair;       /* `what` is one of the cores that the command's words name */
 	const char *what;   /* the core's path, or the process' number */
 	pid_t pid;          /* that number */
+	int64_t thread;     /* whose variables are meant; 0: any one's */
 	const char **cores; /* of `ranks`, NULL at the end; or NULL */
 	struct lbx_core_options core;
 	struct lbx_limits limits;

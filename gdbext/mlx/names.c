@@ -206,7 +206,7 @@ static uint64_t fail_several(struct lbx_mlx_set *s, const char *expression, cons
 	return 0;
 }
 
-uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, uint64_t thread)
+uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from)
 {
 	struct lbx_mlx_names *names = names_of(s);
 	struct lbx_py_found found[LBX_PY_FOUND];
@@ -214,7 +214,7 @@ uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, uint64_t t
 	if (!names->python || !names->type)
 		return 0;
 	lbx_python_refresh(names->python);
-	int n = lbx_py_evaluate(names->python, &names->rules, expression, thread, found);
+	int n = lbx_py_evaluate(names->python, &names->rules, expression, from, found);
 	uint64_t id = n ? lbx_mlx_held_by(s, found[0].object) : 0;
 	for (int i = 1; i < n; i++)
 		if (lbx_mlx_held_by(s, found[i].object) != id)

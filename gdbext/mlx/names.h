@@ -29,9 +29,9 @@ uint32_t lbx_mlx_node(struct lbx_mlx_set *s, uint64_t id);
 void lbx_mlx_name(struct lbx_mlx_set *s, uint64_t id, char ret[LB_NAME_MAX + 1]);
 /* Weights are what modules hold, state is what an optimiser does. */
 enum lbx_usage lbx_mlx_usage(struct lbx_mlx_set *s, uint64_t id);
-/* The number of the array that an expression of Python's leads to, in a thread first, if one is given; 0: of none. Fails where
+/* The number of the array that an expression of Python's leads to, first as `from` says, which may be NULL; 0: of none. Fails where
  * threads have several. */
-uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, uint64_t thread);
+uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from);
 /* Likewise of one of Python's objects. */
 uint64_t lbx_mlx_held_by(struct lbx_mlx_set *s, uint64_t object);
 /* All paths to it. */

@@ -166,9 +166,10 @@ static void held(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 	lbx_mlx_held_tell(lbx_mlx_set_of(tensors), t->id, ret);
 }
 
-static bool by_path(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret)
+static bool by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+		    struct lbx_tensor *ret)
 {
-	uint64_t id = lbx_mlx_named(lbx_mlx_set_of(tensors), text, thread);
+	uint64_t id = lbx_mlx_named(lbx_mlx_set_of(tensors), text, from);
 
 	return id && by_id(tensors, id, ret);
 }

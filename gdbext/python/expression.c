@@ -236,8 +236,15 @@ static int add(struct lbx_py_found ret[LBX_PY_FOUND], int n, uint64_t object, ui
 	return n + 1;
 }
 
+/* The innermost of a thread, or behind a stack pointer. */
+static bool first_frame(struct lbx_python *py, const struct lbx_py_thread *thread, uint64_t stack,
+			struct lbx_py_frame *ret)
+{
+	return stack ? lbx_py_frame_behind(py, thread, stack, ret) : lbx_py_frame_first(py, thread, ret);
+}
+
 /* In each thread, or in one, by the innermost frame where one of the function's own variables leads to such an object. */
-static int evaluate_locals(struct scope *s, const char *expression, uint64_t only,
+static int evaluate_locals(struct scope *s, const char *expression, uint64_t only, uint64_t stack,
 			   struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	struct lbx_py_thread thread;
@@ -250,7 +257,7 @@ static int evaluate_locals(struct scope *s, const char *expression, uint64_t onl
 		uint64_t object = 0;
 		if (only && thread.tid != only)
 			continue;
-		for (bool more = lbx_py_frame_first(s->py, &thread, &frame); more && !object;
+		for (bool more = first_frame(s->py, &thread, stack, &frame); more && !object;
 		     more = !object && lbx_py_frame_next(s->py, &frame, &frame)) {
 			s->globals = frame.globals;
 			object = evaluate_in(s, expression);
@@ -293,13 +300,14 @@ static int evaluate_globals(struct scope *s, const char *expression, struct lbx_
 }
 
 /* What the innermost function of a thread means by a name that is not its own. */
-static int evaluate_module(struct scope *s, const char *expression, uint64_t tid, struct lbx_py_found ret[LBX_PY_FOUND])
+static int evaluate_module(struct scope *s, const char *expression, uint64_t tid, uint64_t stack,
+			   struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	struct lbx_py_thread thread;
 	struct lbx_py_frame frame;
 
 	for (int i = 0; lbx_py_thread(s->py, i, &thread); i++) {
-		if (thread.tid != tid || !lbx_py_frame_first(s->py, &thread, &frame))
+		if (thread.tid != tid || !first_frame(s->py, &thread, stack, &frame))
 			continue;
 		s->globals = frame.globals;
 		uint64_t object = evaluate_in(s, expression);
@@ -309,20 +317,33 @@ static int evaluate_module(struct scope *s, const char *expression, uint64_t tid
 	return 0;
 }
 
-int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression, uint64_t first,
-		    struct lbx_py_found ret[LBX_PY_FOUND])
+/* In one thread: its functions' own variables, then the module's of the innermost. */
+static int evaluate_thread(struct scope *s, const char *expression, uint64_t tid, uint64_t stack,
+			   struct lbx_py_found ret[LBX_PY_FOUND])
 {
+	int n = evaluate_locals(s, expression, tid, stack, ret);
+
+	return n ? n : evaluate_module(s, expression, tid, stack, ret);
+}
+
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+		    const struct lbx_viewpoint *first, struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	static const struct lbx_viewpoint anywhere = { .thread = 0 };
 	struct scope scope = { .py = py, .rules = rules };
 	uint64_t object;
-	int n;
+	int n = 0;
 
 	if (!is_name(*expression) || isdigit((unsigned char)*expression))
 		return 0;
 	lbx_py_allow(py, LBX_PY_READS);
-	if (first && ((n = evaluate_locals(&scope, expression, first, ret)) ||
-		      (n = evaluate_module(&scope, expression, first, ret))))
-		return n;
-	n = evaluate_locals(&scope, expression, 0, ret);
+	first = first ? first : &anywhere;
+	if (first->thread && first->stack)
+		n = evaluate_thread(&scope, expression, first->thread, first->stack, ret);
+	if (first->thread && n == 0)
+		n = evaluate_thread(&scope, expression, first->thread, 0, ret);
+	if (n == 0 && !first->only)
+		n = evaluate_locals(&scope, expression, 0, 0, ret);
 	if (n)
 		return n;
 	scope.globals = lbx_py_globals(py, lbx_py_interpreter(py, 0), "__main__");

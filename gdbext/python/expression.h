@@ -4,6 +4,7 @@
 #define LBX_PYTHON_EXPRESSION_H
 
 #include "python/walk.h"
+#include "target/stacks.h"
 
 enum { LBX_PY_FOUND = 8 };
 
@@ -12,11 +13,12 @@ struct lbx_py_found {
 	char function[96];
 };
 
-/* The wanted objects that it leads to. If a thread is given, by its number: the first of the own variables of its functions, from
- * the innermost on, then of that one's module. Else, or if there is none: in each thread by a function's own variables, those of the innermost frame where they
- * lead to one; if there is none, by the variables of __main__; else by those of other modules whose functions run.
+/* The wanted objects that it leads to. If `first` names a thread: the first of the own variables of its functions, from the
+ * innermost that it names on, then of that one's module; then likewise from the thread's innermost on. Else, or if there is none: in
+ * each thread by a function's own variables, those of the innermost frame where they lead to one; if there is none, by the
+ * variables of __main__; else by those of other modules whose functions run. `first` may be NULL.
  * Returns how many of them are different. */
-int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression, uint64_t first,
-		    struct lbx_py_found ret[LBX_PY_FOUND]);
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+		    const struct lbx_viewpoint *first, struct lbx_py_found ret[LBX_PY_FOUND]);
 
 #endif

@@ -116,6 +116,31 @@ bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *threa
 	return frame_from(py, at, ret);
 }
 
+/* Each call of the interpreter's function has a record in its own frame of C, which leads to the innermost function that it
+ * executes (3.11), or is a frame itself, which that one's outermost caller came from. Stacks grow down. */
+bool lbx_py_frame_behind(struct lbx_python *py, const struct lbx_py_thread *thread, uint64_t stack,
+			 struct lbx_py_frame *ret)
+{
+	const struct lbx_py_layout *l = &py->layout;
+	struct lbx_py_frame frame;
+
+	ret->mark = ret->n = 0;
+	if (l->minor < FIRST_MARKED_BY_FRAME) {
+		uint64_t at = lbx_py_word(py, thread->address + l->current_frame);
+		for (int i = 0; at && at < stack && i < LBX_PY_FRAMES; i++)
+			at = lbx_py_word(py, at + l->frame_of_c + sizeof at);
+		return at >= stack && frame_from(py, lbx_py_word(py, at + l->frame_of_c), ret);
+	}
+	bool more = lbx_py_frame_first(py, thread, &frame);
+	for (*ret = frame; more && (!frame.is_entry || frame.previous < stack);) {
+		bool ends = frame.is_entry;
+		more = lbx_py_frame_next(py, &frame, &frame);
+		if (ends)
+			*ret = frame;
+	}
+	return more;
+}
+
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret)
 {
 	uint64_t previous = frame->previous;

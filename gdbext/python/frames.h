@@ -34,6 +34,10 @@ struct lbx_py_frame {
  * one. */
 bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *thread, struct lbx_py_frame *ret);
 bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret);
+/* The innermost function that the interpreter executes within a frame of C with that stack pointer, or in one that called this.
+ * False: there is none. */
+bool lbx_py_frame_behind(struct lbx_python *py, const struct lbx_py_thread *thread, uint64_t stack,
+			 struct lbx_py_frame *ret);
 /* Of a frame that is an object, too, wherever it runs, or ran. */
 bool lbx_py_frame_of(struct lbx_python *py, uint64_t object, struct lbx_py_frame *ret);
 /* The line that it is in; 0: not known. */

@@ -39,6 +39,15 @@ struct lbx_stack {
 	char end[512];            /* why there are no more, or "" */
 };
 
+/* Whose variables come first, where the program's own language has names. */
+struct lbx_viewpoint {
+	uint64_t thread; /* 0: of all threads */
+	/* Of its functions those first which are called within a frame of C with this stack pointer, or that called it; 0: the
+	 * innermost. */
+	uint64_t stack;
+	bool only; /* other threads' do not count */
+};
+
 /* A pointer that a frame's variable holds: `layer->w`, `inputs[3]`. */
 struct lbx_pointer {
 	char expression[LBX_VARIABLE_MAX];

@@ -26,9 +26,10 @@ bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struc
 		   : lb_fail("0x%" PRIx64 " is not the address of a tensor of %s", address, tensors->provider);
 }
 
-bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret)
+bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+			 struct lbx_tensor *ret)
 {
-	return tensors->ops->by_path && tensors->ops->by_path(tensors, text, thread, ret);
+	return tensors->ops->by_path && tensors->ops->by_path(tensors, text, from, ret);
 }
 
 bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
@@ -265,13 +266,14 @@ static bool by_object_in_several(struct lbx_tensors *tensors, uint64_t object, s
 	return first_that_has(tensors, object, ret, lbx_tensors_by_object);
 }
 
-static bool by_path_in_several(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret)
+static bool by_path_in_several(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+			       struct lbx_tensor *ret)
 {
 	struct several *s = several_of(tensors);
 	bool clean = lb_ok();
 
 	for (int i = 0; i < s->n && lb_ok() == clean; i++)
-		if (lbx_tensors_by_path(s->sets[i], text, thread, ret))
+		if (lbx_tensors_by_path(s->sets[i], text, from, ret))
 			return true;
 	return false;
 }

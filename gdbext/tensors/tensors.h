@@ -3,6 +3,7 @@
 #ifndef LBX_TENSORS_H
 #define LBX_TENSORS_H
 
+#include "target/stacks.h"
 #include "tensors/tensor.h"
 
 struct lbx_program; /* tensors/program.h */
@@ -55,9 +56,10 @@ struct lbx_tensors_ops {
 	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
 	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 	bool (*by_address)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
-	/* What the program's own language calls a tensor, as Python does: `self.layers[3].weight`. The variables of a
-	 * thread's functions come first, of all threads' if that is 0. False, without an error: nothing of the set's. */
-	bool (*by_path)(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret);
+	/* What the program's own language calls a tensor, as Python does: `self.layers[3].weight`. `from` may be NULL: of all
+	 * threads. False, without an error: nothing of the set's. */
+	bool (*by_path)(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+			struct lbx_tensor *ret);
 	/* The tensor that an object of the program's language is, as a PyObject. Likewise. */
 	bool (*by_object)(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
 	bool (*record_at)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
@@ -101,7 +103,8 @@ bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tens
 /* By handle: fails, saying which, for an address outside the records, between records, of a freed tensor. */
 bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 /* As `by_path` and `by_object`; of a union, by the first set that has it. */
-bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret);
+bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+			 struct lbx_tensor *ret);
 bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
 /* The tensor whose record holds an address. False without error when no record does; with one when that
  * tensor is freed or damaged. */

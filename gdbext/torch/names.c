@@ -211,7 +211,7 @@ static uint64_t gradient_of(struct lbx_torch_set *s, uint64_t id)
 	return lbx_torch_number(s->objects, s->n, a.gradient);
 }
 
-static uint64_t named(struct lbx_torch_set *s, const char *expression, uint64_t thread)
+static uint64_t named(struct lbx_torch_set *s, const char *expression, const struct lbx_viewpoint *from)
 {
 	struct lbx_torch_names *names = lbx_torch_names_of(s);
 	struct lbx_py_found found[LBX_PY_FOUND];
@@ -219,22 +219,22 @@ static uint64_t named(struct lbx_torch_set *s, const char *expression, uint64_t 
 	if (!names->python || names->n == 0)
 		return 0;
 	lbx_python_refresh(names->python);
-	int n = lbx_py_evaluate(names->python, &names->rules, expression, thread, found);
+	int n = lbx_py_evaluate(names->python, &names->rules, expression, from, found);
 	if (n > 1)
 		return fail_several(names, expression, found, n);
 	return n ? lbx_torch_held_at(names, found[0].object)->id : 0;
 }
 
-uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, uint64_t thread)
+uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, const struct lbx_viewpoint *from)
 {
 	size_t n = strlen(expression), end = sizeof GRADIENT - 1;
 	char of[TEXT];
-	uint64_t id = named(s, expression, thread);
+	uint64_t id = named(s, expression, from);
 
 	if (id || !lb_ok() || n <= end || n >= sizeof of || strcmp(expression + n - end, GRADIENT) != 0)
 		return id;
 	snprintf(of, sizeof of, "%.*s", (int)(n - end), expression);
-	return gradient_of(s, named(s, of, thread));
+	return gradient_of(s, named(s, of, from));
 }
 
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)

@@ -39,9 +39,9 @@ void lbx_torch_name(struct lbx_torch_set *s, const struct lbx_torch_record *r, c
 /* What it is for: weights are the parameters and buffers of modules, state is what is kept for each of them, as an optimiser
  * does; gradients are computed. */
 enum lbx_usage lbx_torch_usage(struct lbx_torch_set *s, const struct lbx_torch_record *r);
-/* The number of the tensor that an expression of Python's leads to, in a thread first, if one is given; 0: of none. Fails where
+/* The number of the tensor that an expression of Python's leads to, first as `from` says, which may be NULL; 0: of none. Fails where
  * threads have several. */
-uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, uint64_t thread);
+uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, const struct lbx_viewpoint *from);
 /* Likewise of one of Python's objects. */
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object);
 /* All paths to it. */

@@ -177,9 +177,10 @@ static bool keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keepe
 	return lbx_torch_keeper(lbx_torch_set_of(tensors), slot, ret);
 }
 
-static bool by_path(struct lbx_tensors *tensors, const char *text, uint64_t thread, struct lbx_tensor *ret)
+static bool by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+		    struct lbx_tensor *ret)
 {
-	uint64_t id = lbx_torch_named(lbx_torch_set_of(tensors), text, thread);
+	uint64_t id = lbx_torch_named(lbx_torch_set_of(tensors), text, from);
 
 	return id && by_id(tensors, id, ret);
 }

@@ -367,7 +367,7 @@ static void names_are_mlxs_own(void **state)
 	assert_int_equal(array(MLX_HALF).usage, LBX_USAGE_WEIGHTS);
 	assert_int_equal(array(MLX_ADD).usage, LBX_USAGE_UNKNOWN);
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		bool found = lbx_tensors_by_path(set, paths[i].expression, 0, &t);
+		bool found = lbx_tensors_by_path(set, paths[i].expression, NULL, &t);
 		assert_int_equal(found ? t.id : 0, paths[i].id);
 		assert_true(lb_ok());
 	}

@@ -186,7 +186,7 @@ static const char *value(struct lbx_python *py, const char *expression, char ret
 	struct lbx_py_found found[LBX_PY_FOUND];
 	int64_t number;
 
-	if (lbx_py_evaluate(py, &anything, expression, 0, found) == 0)
+	if (lbx_py_evaluate(py, &anything, expression, NULL, found) == 0)
 		return "nothing";
 	if (lbx_py_int(py, found[0].object, &number))
 		snprintf(ret, TEXT, "%lld", (long long)number);
@@ -347,7 +347,7 @@ static void paths_lead_to(struct lbx_python *py, const char *expression, const c
 	struct lbx_py_walk walk;
 	char path[LBX_PY_PATH];
 
-	assert_int_equal(lbx_py_evaluate(py, &anything, expression, 0, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, expression, NULL, found), 1);
 	struct wanted wanted = { found[0].object };
 	const struct lbx_py_rules rules = { .is_wanted = is_that,
 					    .context = &wanted,
@@ -449,7 +449,7 @@ static void the_large_does_not_hide_the_small(void **state)
 	start(pythons[0], large);
 	struct lbx_python *py = open_python(process.target);
 	assert_non_null(py);
-	assert_int_equal(lbx_py_evaluate(py, &anything, "small['a']['b'][0][0]", 0, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "small['a']['b'][0][0]", NULL, found), 1);
 	struct wanted wanted = { found[0].object };
 	const struct lbx_py_rules rules = { .is_wanted = is_that, .context = &wanted };
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
@@ -485,7 +485,7 @@ static void a_full_table_of_types_is_of_use(void **state)
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	lbx_py_walk_end(&walk);
 	assert_string_equal(value(py, "text", text), "known");
-	assert_int_equal(lbx_py_evaluate(py, &anything, "many[89999]", 0, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "many[89999]", NULL, found), 1);
 	assert_null(lbx_py_type_of(py, found[0].object));
 	lbx_python_close(py);
 	stop();
@@ -523,9 +523,9 @@ static void members_keep_their_other_paths(struct lbx_python *py)
 					    .context = wanted,
 					    .elided = { "_parameters", "_buffers", "_modules" } };
 
-	assert_int_equal(lbx_py_evaluate(py, &anything, "weight", 0, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "weight", NULL, found), 1);
 	wanted[0].object = found[0].object;
-	assert_int_equal(lbx_py_evaluate(py, &anything, "mean", 0, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "mean", NULL, found), 1);
 	wanted[1].object = found[0].object;
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	all_paths_are(&walk, wanted[0].object, "net.fc.weight weight inner.weight kept[0]");
@@ -554,7 +554,7 @@ static void members_have_numbers(struct lbx_python *py)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char text[TEXT] = "nothing";
-		if (lbx_py_evaluate(py, &rules, cases[i][0], 0, found) > 0)
+		if (lbx_py_evaluate(py, &rules, cases[i][0], NULL, found) > 0)
 			assert_true(lbx_py_text(py, found[0].object, text, sizeof text));
 		if (strcmp(text, cases[i][1]) != 0)
 			fail_msg("%s: %s is %s", py->version, cases[i][0], text);
@@ -740,7 +740,7 @@ static void what_is_read_has_a_limit(void **state)
 	struct lbx_python *py = open_python(process.target);
 	assert_non_null(py);
 	assert_string_equal(value(py, "free['x']", text), "behind them");
-	assert_int_equal(lbx_py_evaluate(py, &anything, "free", 0, found), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "free", NULL, found), 1);
 	assert_true(lbx_py_dict_open(py, found[0].object, &dict));
 	lbx_py_allow(py, 10000);
 	assert_int_equal(lbx_py_dict_find(py, &dict, "x"), 0);
@@ -757,6 +757,56 @@ static void what_is_read_has_a_limit(void **state)
 	lbx_py_walk_end(&walk);
 	lbx_python_close(py);
 	stop();
+}
+
+/* The function behind a stack pointer, or "". */
+static void innermost(struct lbx_python *py, const struct lbx_py_thread *thread, uint64_t stack, char ret[TEXT])
+{
+	struct lbx_py_frame frame;
+
+	ret[0] = '\0';
+	if (lbx_py_frame_behind(py, thread, stack, &frame))
+		snprintf(ret, TEXT, "%s", frame.function);
+}
+
+/* A function that C called, as map does, is told from who called C by the stack. */
+static void a_frame_of_c_has_functions_behind_it(void **state)
+{
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_thread thread;
+	char text[TEXT];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i], program);
+		struct lbx_python *py = open_python(process.target);
+		uint64_t low = 1, high = UINT64_MAX;
+		assert_non_null(py);
+		for (int k = 0; lbx_py_thread(py, k, &thread) && thread.tid != (uint64_t)process.pid; k++)
+			;
+		innermost(py, &thread, low, text);
+		assert_string_equal(text, "outer.<locals>.inner");
+		innermost(py, &thread, high, text);
+		assert_string_equal(text, "");
+		while (high - low > 1) { /* from where on it is another one */
+			uint64_t middle = low + (high - low) / 2;
+			innermost(py, &thread, middle, text);
+			*(strstr(text, "inner") ? &low : &high) = middle;
+		}
+		innermost(py, &thread, high, text);
+		assert_string_equal(text, "<module>");
+		struct lbx_viewpoint from = { .thread = thread.tid, .stack = low };
+		assert_int_equal(lbx_py_evaluate(py, &anything, "own", &from, found), 1);
+		assert_string_equal(found[0].function, "outer.<locals>.inner");
+		from.stack = high; /* what has the name nowhere else is found */
+		assert_int_equal(lbx_py_evaluate(py, &anything, "own", &from, found), 1);
+		from = (struct lbx_viewpoint){ .thread = thread.tid + 1, .only = true };
+		assert_int_equal(lbx_py_evaluate(py, &anything, "own", &from, found), 0);
+		lbx_python_close(py);
+		stop();
+	}
 }
 
 /* A function's own variable comes before a module's of that name, whichever thread it is in. */
@@ -797,20 +847,21 @@ static void own_variables_come_first(void **state)
 		assert_string_equal(value(py, "near", text), "of a function");
 		assert_string_equal(value(py, "far", text), "of another module");
 		assert_string_equal(value(py, "both", text), "of the main module");
-		assert_int_equal(lbx_py_evaluate(py, &anything, "near", 0, found), 1);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "near", NULL, found), 1);
 		assert_string_equal(found[0].function, "wait");
-		assert_int_equal(lbx_py_evaluate(py, &anything, "twice", 0, found), 2);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "twice", NULL, found), 2);
 		assert_true(strcmp(found[0].function, found[1].function) != 0 && found[0].tid != found[1].tid);
 		/* in one thread alone; what it does not have is sought in all */
 		for (int k = 0; k < 2; k++) {
 			struct lbx_py_found one[LBX_PY_FOUND];
-			assert_int_equal(lbx_py_evaluate(py, &anything, "twice", found[k].tid, one), 1);
+			struct lbx_viewpoint scope = { .thread = found[k].tid };
+			assert_int_equal(lbx_py_evaluate(py, &anything, "twice", &scope, one), 1);
 			assert_int_equal(one[0].object, found[k].object);
 			bool is_main = found[k].tid == (uint64_t)process.pid;
-			assert_int_equal(lbx_py_evaluate(py, &anything, "near", found[k].tid, one), 1);
+			assert_int_equal(lbx_py_evaluate(py, &anything, "near", &scope, one), 1);
 			assert_true(lbx_py_text(py, one[0].object, text, sizeof text));
 			assert_string_equal(text, is_main ? "of the main module" : "of a function");
-			assert_int_equal(lbx_py_evaluate(py, &anything, "far", found[k].tid, one), 1);
+			assert_int_equal(lbx_py_evaluate(py, &anything, "far", &scope, one), 1);
 		}
 		lbx_python_close(py);
 		stop();
@@ -906,7 +957,7 @@ static void an_exception_on_its_way_is_told(void **state)
 		assert_non_null(py);
 		assert_true(lbx_py_thread(py, 0, &thread));
 		assert_int_equal(lbx_py_exceptions(py, &thread, exceptions, &more), 0);
-		assert_int_equal(lbx_py_evaluate(py, &anything, "kept", 0, found), 1);
+		assert_int_equal(lbx_py_evaluate(py, &anything, "kept", NULL, found), 1);
 		patch.address = thread.address + py->layout.raised;
 		patch.word = found[0].object;
 		lbx_python_use(py, &patch.target);
@@ -1002,7 +1053,7 @@ static void survive(struct lbx_python *py)
 		describe(py, &thread, text);
 		assert_in_range(lbx_py_exceptions(py, &thread, exceptions, &more), 0, LBX_PY_EXCEPTIONS);
 	}
-	lbx_py_evaluate(py, &rules, "ring[1][1][0]['again']['end']", 0, found);
+	lbx_py_evaluate(py, &rules, "ring[1][1][0]['again']['end']", NULL, found);
 	assert_true(lbx_py_walk_start(py, &rules, &walk));
 	for (size_t i = 0; i < walk.n; i += 1 + walk.n / 2000)
 		if (lbx_py_path(&walk, (uint32_t)i, path))
@@ -1055,6 +1106,7 @@ int main(void)
 					    cmocka_unit_test(a_ring_of_threads_ends),
 					    cmocka_unit_test(a_ring_of_frames_ends),
 					    cmocka_unit_test(what_is_read_has_a_limit),
+					    cmocka_unit_test(a_frame_of_c_has_functions_behind_it),
 					    cmocka_unit_test(own_variables_come_first),
 					    cmocka_unit_test(exceptions_are_as_python_prints_them),
 					    cmocka_unit_test(an_exception_on_its_way_is_told),

@@ -18,9 +18,11 @@
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
 #include "inspect/operand/handle.h"
+#include "inspect/operand/python_stack.h"
 #include "inspect/operand/wrapped.h"
 #include "inspect/operand/view.h"
 #include "inspect/tensor/name.h"
+#include "python/frames.h"
 
 enum { MAX_BRACKETS = 16 };
 
@@ -202,18 +204,36 @@ struct names {
 	struct lbx_named found[MAX_BRACKETS + 1];
 };
 
-/* The thread that a debugger's user has selected; 0: none, as without a debugger. */
-static uint64_t selected_thread(struct lbx_context *context, const struct lbx_tensors *tensors)
+/* The thread and the frame that a debugger's user has selected, or the thread that was named. */
+static struct lbx_viewpoint scope_of(struct lbx_context *context, const struct lbx_tensors *tensors)
 {
+	struct lbx_viewpoint scope = { .thread = context->thread, .only = context->thread };
 	struct lbx_stacks *stacks = context->stacks;
+	struct lbx_value sp;
 	bool clean = lb_ok();
-	uint64_t tid = 0;
 
-	if (!tensors->ops->by_path || !stacks || stacks->ops->all_threads || stacks->ops->threads(stacks, &tid, 1) < 1)
-		tid = 0;
+	if (!tensors->ops->by_path || !stacks || stacks->ops->all_threads)
+		return scope;
+	if (stacks->ops->threads(stacks, &scope.thread, 1) < 1)
+		scope.thread = 0;
+	if (lbx_target_evaluate(context->target, "$sp", &sp))
+		scope.stack = sp.bits;
 	if (clean)
 		lb_clear_error();
-	return tid;
+	return scope;
+}
+
+static bool has_thread(struct lbx_context *context)
+{
+	struct lbx_py_thread thread;
+	const char *why;
+	struct lbx_python *py = context->thread ? lbx_context_python(context, &why) : NULL;
+
+	for (int i = 0; py && lbx_py_thread(py, i, &thread); i++)
+		if (thread.tid == context->thread)
+			return true;
+	return !context->thread || lb_fail("no thread %llu of the program runs Python (`bt` shows those that do)",
+					   (unsigned long long)context->thread);
 }
 
 /* What the program's own language, as Python, has under a name comes first, since that is what its user means, then a name that
@@ -229,12 +249,12 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 
 	for (int i = 0; i < n; i++)
 		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
-	if (!lbx_find_named(tensors, names->prefixes, n, names->found))
+	if (!has_thread(context) || !lbx_find_named(tensors, names->prefixes, n, names->found))
 		return false;
-	uint64_t thread = selected_thread(context, tensors);
+	const struct lbx_viewpoint scope = scope_of(context, tensors);
 	for (int i = 0; i < n; i++) {
 		*used = lengths[i];
-		if (lbx_tensors_by_path(tensors, names->prefixes[i], thread, ret))
+		if (lbx_tensors_by_path(tensors, names->prefixes[i], &scope, ret))
 			return true;
 		if (!lb_ok())
 			return false;

@@ -86,6 +86,12 @@ torch_names()
 	same "$what, gdb: of the selected thread" '(2,) (3,)' \
 		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'thread apply all -s tensor print mine' 2>/dev/null |
 			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
+	same "$what, gdb: of the selected frame" 'shadow: float32 (14,)' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'frame function _PyObject_MakeTpCall' -ex 'tensor print shadow' \
+			2>/dev/null | grep '^[a-z].*: float32')"
+	same "$what: of a named thread" '(2,) (3,)' \
+		"$(for tid in /proc/$pid/task/*; do $process --thread "${tid##*/}" print mine 2>/dev/null; done |
+			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
 	same "$what, gdb: the stack" '       held = held' \
 		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor bt' 2>/dev/null | grep -A1 ' train at ' |
 			sed -n 's/ (#.*//;$p')"
