@@ -444,6 +444,16 @@ static void unmap_half(const char *path)
 	stop_if(size == 0, "the model is not mapped");
 }
 
+/* More threads than processors take long, since they spin while they wait for each other. */
+static void set_threads(struct llama_context *context, const char *n)
+{
+	void (*set)(struct llama_context *, int32_t, int32_t) = NULL;
+
+	*(void **)&set = dlsym(RTLD_DEFAULT, "llama_set_n_threads");
+	if (n && set)
+		set(context, atoi(n), atoi(n));
+}
+
 static int llama(const char *folder, const char *path, const char *how)
 {
 	static const int prompt[PROMPT] = { 1, 77, 300, 12, 5, 350, 351, 200, 40 };
@@ -456,10 +466,8 @@ static int llama(const char *folder, const char *path, const char *how)
 	stop_if(!model, "llama could not read the model");
 	struct llama_context *context = llama_new_context_with_model(model, of_context);
 	stop_if(!context, "llama could not make a context");
-	void (*set_threads)(struct llama_context *, int32_t, int32_t) = NULL;
-	*(void **)&set_threads = dlsym(RTLD_DEFAULT, "llama_set_n_threads");
-	if (getenv("THREADS") && set_threads)
-		set_threads(context, atoi(getenv("THREADS")), atoi(getenv("THREADS")));
+	bool unmaps = is(how, "unmapped") || is(how, "unmapped-rest");
+	set_threads(context, unmaps ? "1" : getenv("THREADS"));
 	struct llama_context *second = is(how, "two") ? llama_new_context_with_model(model, of_context) : NULL;
 	struct llama_batch batch = llama_batch_init(64, 0, 1);
 
@@ -495,9 +503,10 @@ static int llama(const char *folder, const char *path, const char *how)
 		batch.token = (int32_t *)8;
 		llama_decode(context, batch);
 	}
-	if (is(how, "unmapped") || is(how, "unmapped-rest")) {
+	if (unmaps) {
 		if (is(how, "unmapped-rest"))
 			signal(SIGSEGV, rest_in_signal);
+		set_threads(context, getenv("THREADS"));
 		unmap_half(path);
 		batch.n_tokens = 0;
 		add_token(&batch, token, PROMPT + GREEDY - 1, 0);
