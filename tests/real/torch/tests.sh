@@ -137,13 +137,15 @@ print(*sorted([m["bytes"], m["module"]] for m in top["modules"]))')
 	torch_released
 }
 
+. tests/real/ggml/build.sh
+
 # A tensor of ggml's in blocks, to compare: *given is a file with its elements, $ggml a core that has it; or neither.
 torch_given()
 {
-	local program=$real/ggml/program folder
+	local folder
 	given= ggml=$scratch/ggml.core
 	folder=$(ls -d "$real"/ggml-20* 2>/dev/null | tail -1)
-	[ -x "$program" ] && [ -n "$folder" ] || { skip "a tensor of ggml's: tests/real/run ggml makes the program"; return; }
+	[ -n "$folder" ] && build_program || { skip "a tensor of ggml's: there is no ggml (tests/deps real)"; return; }
 	mkdir -p "$scratch/ggml.d"
 	{ (cd "$scratch/ggml.d" && ulimit -c unlimited && exec timeout 120 "$program" graph "$folder" abort); } \
 		>/dev/null 2>&1 </dev/null
