@@ -4,7 +4,8 @@
 
 #include "mlx/set.h"
 
-void lbx_mlx_tell_record(struct lbx_mlx_set *s, const struct lbx_mlx_record *r, lbx_fact_fn *fn, void *context);
+void lbx_mlx_tell_record(struct lbx_mlx_set *s, uint64_t id, const struct lbx_mlx_record *r, lbx_fact_fn *fn,
+			 void *context);
 void lbx_mlx_tell_set(struct lbx_mlx_set *s, lbx_fact_fn *fn, void *context);
 
 #endif

@@ -51,6 +51,14 @@ static bool is_wanted(void *context, uint64_t object)
 	return lbx_mlx_held_by(context, object) != 0;
 }
 
+bool lbx_mlx_is_module(struct lbx_mlx_set *s, uint64_t object)
+{
+	const struct lbx_mlx_names *names = &s->names;
+
+	return names->python && names->rules.members_of &&
+	       lbx_py_is_derived(names->python, lbx_py_type_of(names->python, object), names->rules.members_of);
+}
+
 /* ---- finding them ---- */
 
 static int by_id(const void *a, const void *b)

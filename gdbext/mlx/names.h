@@ -34,6 +34,8 @@ enum lbx_usage lbx_mlx_usage(struct lbx_mlx_set *s, uint64_t id);
 uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from);
 /* Likewise of one of Python's objects. */
 uint64_t lbx_mlx_held_by(struct lbx_mlx_set *s, uint64_t object);
+/* Whether one of them is a module of a neural network. */
+bool lbx_mlx_is_module(struct lbx_mlx_set *s, uint64_t object);
 /* All paths to it. */
 void lbx_mlx_tell_paths(struct lbx_mlx_set *s, uint64_t id, lbx_fact_fn *fn, void *context);
 void lbx_mlx_tell_names(struct lbx_mlx_set *s, lbx_fact_fn *fn, void *context);

@@ -6,7 +6,9 @@
 #include "mlx/decode.h"
 #include "mlx/facts.h"
 #include "mlx/find.h"
+#include "mlx/graph.h"
 #include "mlx/held.h"
+#include "mlx/keepers.h"
 #include "mlx/mlx.h"
 #include "mlx/recipe.h"
 
@@ -128,6 +130,16 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 		  : lb_fail("input %u of #%" PRIu64 " is not known: it is no array that was found", i, t->id);
 }
 
+static bool beside(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+{
+	struct lbx_mlx_set *s = lbx_mlx_set_of(tensors);
+	struct lbx_mlx_record r;
+	uint64_t id =
+	    read_at(s, t->address, &r) ? lbx_mlx_number(s, lbx_mlx_array_at(lbx_mlx_set_target(s), &r.siblings, i)) : 0;
+
+	return id && by_id(tensors, id, ret);
+}
+
 static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret)
 {
 	struct lbx_mlx_set *s = lbx_mlx_set_of(tensors);
@@ -157,13 +169,23 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 	} else if (read_at(s, t->address, &r)) {
 		lbx_mlx_tell_paths(s, t->id, fn, context);
 		lbx_mlx_holder_fact(s, t->id, fn, context);
-		lbx_mlx_tell_record(s, &r, fn, context);
+		lbx_mlx_tell_record(s, t->id, &r, fn, context);
 	}
 }
 
 static void held(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_held *ret)
 {
 	lbx_mlx_held_tell(lbx_mlx_set_of(tensors), t->id, ret);
+}
+
+static bool keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret)
+{
+	return lbx_mlx_keeper(lbx_mlx_set_of(tensors), slot, ret);
+}
+
+static bool is_module(struct lbx_tensors *tensors, uint64_t object)
+{
+	return lbx_mlx_is_module(lbx_mlx_set_of(tensors), object);
 }
 
 static bool by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
@@ -190,7 +212,8 @@ static void close_mlx(struct lbx_tensors *tensors)
 	free(s->modules);
 	free(s->objects);
 	free(s->buffers);
-	free(s->is_input);
+	lbx_mlx_graph_free(s->graph);
+	free(s->keepers);
 	free(s);
 }
 
@@ -206,11 +229,14 @@ bool lbx_mlx_open(struct lbx_target *target, bool let_go, bool (*progress)(void 
 		.damage = damage,
 		.input = input,
 		.input_id = input_id,
+		.beside = beside,
 		.by_path = by_path,
 		.by_object = by_object,
+		.is_module = is_module,
 		.recipe = recipe,
 		.facts = facts,
 		.held = held,
+		.keeper = keeper,
 		.close = close_mlx,
 	};
 	struct lbx_mlx_set *s;

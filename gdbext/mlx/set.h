@@ -26,7 +26,10 @@ struct lbx_mlx_set {
 	size_t n_other; /* that look like arrays, and are none with that layout */
 	uint64_t first_bad, last_bad;
 	size_t n_by_status[LBX_MLX_STATUSES];
-	bool *is_input; /* of others, or given beside them; NULL: it has not been looked at */
+	struct lbx_mlx_graph *graph; /* NULL: it has not been looked at (graph.h) */
+	bool has_keepers;
+	struct lbx_keeper *keepers; /* those that keep most first (keepers.h) */
+	size_t n_keepers, keepers_room;
 	struct lbx_mlx_primitives primitives;
 	struct lbx_mlx_names names;
 	struct lbx_walk walk; /* over their records */

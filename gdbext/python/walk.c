@@ -33,6 +33,20 @@ static bool is_within_member(const struct lbx_py_walk *w, uint32_t from, enum lb
 	       lbx_py_is_member(w, from);
 }
 
+/* A module's part that is a module, too, and may be in no list of modules, as those of C: its variables, and its name. */
+static bool is_inner_module(const struct lbx_py_walk *w, const struct lbx_py_type *type, uint64_t *object,
+			    uint64_t *name)
+{
+	struct lbx_py_dict dict;
+	uint64_t globals = type->kind == LBX_PY_MODULE ? lbx_py_word(w->py, *object + type->dict_at) : 0;
+
+	if (!globals || globals == w->main || !lbx_py_dict_open(w->py, globals, &dict))
+		return false;
+	*object = globals;
+	*name = lbx_py_dict_find(w->py, &dict, "__name__");
+	return *name != 0;
+}
+
 /* The object is met: `key` leads to it from the node `from`. False: there is no memory. */
 static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx_py_step step, uint64_t key)
 {
@@ -48,6 +62,14 @@ static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx
 		return true;
 	}
 	const struct lbx_py_type *type = is_wanted ? NULL : lbx_py_type_of(w->py, object);
+	bool is_inner = type && step == LBX_PY_ATTRIBUTE && w->nodes[from].step == LBX_PY_OF_MODULE &&
+			is_inner_module(w, type, &object, &key);
+	if (is_inner) {
+		type = lbx_py_type_of(w->py, object);
+		from = NO_NODE;
+		step = LBX_PY_OF_MODULE;
+		depth = 0;
+	}
 	if (!is_wanted && (!type || !holds_others(type)))
 		return true;
 	struct lbx_py_place *place = lbx_py_make_place(w, object);
@@ -264,6 +286,7 @@ static bool walk(struct lbx_py_walk *w)
 	struct lbx_py_dict dict;
 	size_t done = 0;
 
+	w->main = globals;
 	allow(w, MAX_NODES, MAX_LOOKED);
 	if ((lbx_py_dict_open(w->py, globals, &dict) && !meet_all(w, &dict, NO_NODE, LBX_PY_GLOBAL)) ||
 	    !meet_frames(w, globals) || !go_on(w, &done))

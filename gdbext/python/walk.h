@@ -52,6 +52,7 @@ struct lbx_py_walk {
 	} *rests; /* what large objects hold from there on: it is gone through last */
 	size_t n_rests, rests_room;
 	uint64_t function; /* whose variables are being looked at */
+	uint64_t main; /* the variables of __main__ */
 	uint64_t looked; /* how many references were looked at */
 	size_t most_nodes; /* of the part that is under way: it is full, */
 	uint64_t most_looked;

@@ -1,6 +1,7 @@
 #include "tensors/held.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tensors/tensors.h"
@@ -35,6 +36,23 @@ const char *lbx_reach_name(enum lbx_reach reach)
 	};
 
 	return (unsigned)reach < LBX_REACHES ? names[reach] : "";
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct lbx_keeper *x = a, *y = b;
+
+	if (!x->name[0] != !y->name[0])
+		return !x->name[0] - !y->name[0];
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+void lbx_keepers_sort(struct lbx_keeper *list, size_t n)
+{
+	if (n)
+		qsort(list, n, sizeof *list, by_bytes);
 }
 
 bool lbx_tensors_keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret)

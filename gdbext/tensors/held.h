@@ -40,8 +40,9 @@ struct lbx_keeper {
 	bool is_cut; /* there may be more */
 };
 
-/* The next one at or after *slot, which moves past it: those that keep most first, and what was not looked through last.
- * False, without an error: there are no more. */
+/* Those that keep most first, and what was not looked through last. */
+void lbx_keepers_sort(struct lbx_keeper *list, size_t n);
+/* The next one at or after *slot, which moves past it, in that order. False, without an error: there are no more. */
 bool lbx_tensors_keeper(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret);
 
 #endif

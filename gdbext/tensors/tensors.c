@@ -37,6 +37,11 @@ bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct 
 	return tensors->ops->by_object && tensors->ops->by_object(tensors, object, ret);
 }
 
+bool lbx_tensors_is_module(struct lbx_tensors *tensors, uint64_t object)
+{
+	return tensors->ops->is_module && tensors->ops->is_module(tensors, object);
+}
+
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
 	return tensors->ops->record_at && tensors->ops->record_at(tensors, address, ret);
@@ -266,6 +271,16 @@ static bool by_object_in_several(struct lbx_tensors *tensors, uint64_t object, s
 	return first_that_has(tensors, object, ret, lbx_tensors_by_object);
 }
 
+static bool is_module_of_several(struct lbx_tensors *tensors, uint64_t object)
+{
+	const struct several *s = several_of(tensors);
+
+	for (int i = 0; i < s->n; i++)
+		if (lbx_tensors_is_module(s->sets[i], object))
+			return true;
+	return false;
+}
+
 static bool by_path_in_several(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
 			       struct lbx_tensor *ret)
 {
@@ -308,6 +323,7 @@ struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
 		.by_address = by_address_in_several,
 		.by_path = by_path_in_several,
 		.by_object = by_object_in_several,
+		.is_module = is_module_of_several,
 		.record_at = record_at_in_several,
 		.next_buffer = next_buffer_of_several,
 		.damage = damage_of_several,

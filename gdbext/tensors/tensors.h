@@ -62,11 +62,16 @@ struct lbx_tensors_ops {
 			struct lbx_tensor *ret);
 	/* The tensor that an object of the program's language is, as a PyObject. Likewise. */
 	bool (*by_object)(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
+	/* Whether such an object is a module of a neural network: what it holds goes by the names of the model's parts, and a
+	 * function that has it in a variable is not told to have all of that. */
+	bool (*is_module)(struct lbx_tensors *tensors, uint64_t object);
 	bool (*record_at)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 	bool (*next_buffer)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
 	bool (*damage)(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
 	bool (*input)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);
 	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
+	/* The i-th of the tensors that the same operation gives beside t. False, without an error: there are no more. */
+	bool (*beside)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);
 	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
 	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret);
 	/* How t is computed by the runtime's operations: adds to r, which has its inputs already (tensors/recipe.h);
@@ -106,6 +111,7 @@ bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struc
 bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
 			 struct lbx_tensor *ret);
 bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
+bool lbx_tensors_is_module(struct lbx_tensors *tensors, uint64_t object);
 /* The tensor whose record holds an address. False without error when no record does; with one when that
  * tensor is freed or damaged. */
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);

@@ -1,66 +1,25 @@
-/* Tensors whose names differ by one index, as those of a list of losses, are told together. */
 #include "torch/keepers.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
+#include "tensors/alike.h"
 #include "torch/held.h"
 #include "torch/history.h"
 #include "torch/reach.h"
 
 #define STEPS_MAX (UINT64_C(1) << 25) /* nodes, those of several counted for each */
 
-struct kept_by {
-	const struct lbx_torch_node *node;
-	char name[LB_NAME_MAX + 1];
-	size_t at, end; /* of the last index in the name; both 0: there is none */
-	uint64_t index;
-};
-
 struct finder {
 	struct lbx_torch_set *s;
-	struct kept_by *list;
+	struct lbx_alike *list; /* of tensors: each is of a node, by its number */
 	size_t n, room;
 	bool *is_reached; /* by storages: whether a variable leads to a tensor that has it */
 	uint32_t *counted; /* likewise: for which group it was */
 	uint64_t steps;
 };
-
-static void find_index(struct kept_by *k)
-{
-	for (size_t i = strlen(k->name); i-- > 0;) {
-		size_t n = strspn(k->name + i + 1, "0123456789");
-		if (k->name[i] != '[' || n == 0 || n > 9 || k->name[i + 1 + n] != ']')
-			continue;
-		k->at = i + 1;
-		k->end = i + 1 + n;
-		k->index = strtoull(k->name + k->at, NULL, 10);
-		return;
-	}
-}
-
-static int by_front(const void *a, const void *b)
-{
-	const struct kept_by *x = a, *y = b;
-	int by = strncmp(x->name, y->name, x->at < y->at ? x->at : y->at);
-
-	if (by == 0 && x->at != y->at)
-		by = x->at < y->at ? -1 : 1;
-	if (by == 0)
-		by = strcmp(x->name + x->end, y->name + y->end);
-	return by ? by : (x->index > y->index) - (x->index < y->index);
-}
-
-static bool is_same_group(const struct kept_by *x, const struct kept_by *y)
-{
-	return x->at && x->at == y->at && strncmp(x->name, y->name, x->at) == 0 &&
-	       strcmp(x->name + x->end, y->name + y->end) == 0;
-}
 
 /* ---- the tensors ---- */
 
@@ -69,16 +28,17 @@ static bool look_at(struct finder *f, const struct lbx_torch_record *r)
 	struct lbx_torch_set *s = f->s;
 	size_t storage = lbx_torch_number(s->storages, s->n_storages, r->storage);
 	bool is_reached = lbx_torch_is_reached(s, r);
-	struct kept_by k = { .node = is_reached ? lbx_torch_history_node(s, r) : NULL };
+	const struct lbx_torch_node *node = is_reached ? lbx_torch_history_node(s, r) : NULL;
+	struct lbx_alike k = { .of = node ? (uint64_t)(node - s->graph.nodes) : 0 };
 
 	if (storage && is_reached)
 		f->is_reached[storage - 1] = true;
-	if (!k.node)
+	if (!node)
 		return true;
 	lbx_torch_name(s, r, k.name);
 	if (!k.name[0])
 		return true;
-	find_index(&k);
+	lbx_alike_init(&k);
 	if (!lb_reserve(f->list, f->room, f->n + 1))
 		return lb_fail("out of memory for %zu tensors", f->n);
 	f->list[f->n++] = k;
@@ -131,15 +91,6 @@ static void count_all_kept(struct finder *f, const struct lbx_torch_reach *reach
 			count_kept(f, reach, f->s->graph.nodes[reach->nodes[i]].leaf, ret);
 }
 
-static void name_group(const struct kept_by *first, const struct kept_by *last, struct lbx_keeper *ret)
-{
-	if (first == last)
-		snprintf(ret->name, sizeof ret->name, "%s", first->name);
-	else
-		snprintf(ret->name, sizeof ret->name, "%.*s%" PRIu64 "…%" PRIu64 "%s", (int)first->at, first->name,
-			 first->index, last->index, first->name + first->end);
-}
-
 static bool add(struct lbx_torch_set *s, const struct lbx_keeper *keeper)
 {
 	if (!lb_reserve(s->keepers, s->keepers_room, s->n_keepers + 1))
@@ -148,32 +99,21 @@ static bool add(struct lbx_torch_set *s, const struct lbx_keeper *keeper)
 	return true;
 }
 
-static bool take_group(struct finder *f, struct lbx_torch_reach *reach, const struct kept_by *first, size_t n)
+static bool take_group(struct finder *f, struct lbx_torch_reach *reach, const struct lbx_alike *first, size_t n)
 {
 	struct lbx_torch_set *s = f->s;
 	struct lbx_keeper keeper = { .tensors = n, .is_cut = s->graph.is_cut };
 
 	lbx_torch_reach_begin(reach);
 	for (size_t i = 0; i < n && !keeper.is_cut; i++) {
-		lbx_torch_reach_walk(reach, first[i].node);
+		lbx_torch_reach_walk(reach, &s->graph.nodes[first[i].of]);
 		keeper.is_cut = f->steps + reach->n > STEPS_MAX;
 	}
 	f->steps += reach->n;
 	keeper.nodes = reach->n;
 	count_all_kept(f, reach, &keeper);
-	name_group(first, &first[n - 1], &keeper);
+	lbx_alike_name(first, n, keeper.name, sizeof keeper.name);
 	return keeper.kept == 0 || add(s, &keeper);
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct lbx_keeper *x = a, *y = b;
-
-	if (!x->name[0] != !y->name[0])
-		return !x->name[0] - !y->name[0];
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->name, y->name);
 }
 
 static bool find_keepers(struct lbx_torch_set *s)
@@ -187,18 +127,16 @@ static bool find_keepers(struct lbx_torch_set *s)
 	if (!is_reached || !counted)
 		return lb_fail("out of memory");
 	bool ok = lbx_torch_reach_init(&reach, s) && look_at_all(&f);
-	if (ok && f.n)
-		qsort(f.list, f.n, sizeof *f.list, by_front);
+	if (ok)
+		lbx_alike_sort(f.list, f.n);
 	size_t taken = 0;
 	for (size_t n; ok && taken < f.n && f.steps < STEPS_MAX; taken += n) {
-		for (n = 1; taken + n < f.n && is_same_group(&f.list[taken], &f.list[taken + n]);)
-			n++;
+		n = lbx_alike_count(&f.list[taken], f.n - taken);
 		ok = take_group(&f, &reach, &f.list[taken], n);
 	}
 	if (ok && taken < f.n)
 		ok = add(s, &(struct lbx_keeper){ .tensors = f.n - taken, .is_cut = true });
-	if (s->n_keepers)
-		qsort(s->keepers, s->n_keepers, sizeof *s->keepers, by_bytes);
+	lbx_keepers_sort(s->keepers, s->n_keepers);
 	lbx_torch_reach_deinit(&reach);
 	free(f.list);
 	return ok;

@@ -166,7 +166,10 @@ static void the_lazy_graph_is_followed(void **state)
 	assert_true(lbx_tensor_input(&sum, 1, &input) && input.id == MLX_MATRIX);
 	assert_false(lbx_tensor_input(&sum, 2, &input));
 	lb_clear_error();
-	assert_non_null(strstr(facts_of(MLX_ADD), "siblings: #7\nposition: 0\n"));
+	assert_true(set->ops->beside(set, &sum, 0, &input) && input.id == MLX_SIBLING);
+	assert_false(set->ops->beside(set, &sum, 1, &input));
+	assert_non_null(strstr(facts_of(MLX_ADD), "position: 0\ngraph: 3 arrays, 2 of them lazy; depth 2\nline: of the "
+						  "program: not known, as MLX keeps none\n"));
 	lbx_pending(&sum, &pending);
 	lbx_describe_pending(&pending, text, sizeof text);
 	assert_string_equal(text, "peek would have to replay 2 operations from 1 ready tensor");
@@ -338,6 +341,8 @@ static void circles_end(void **state)
 	assert_false(lbx_graph_collect(&context, &t, 1000, &graph));
 	assert_non_null(strstr(lb_error_message(), "back to itself"));
 	lbx_graph_deinit(&graph);
+	lb_clear_error();
+	assert_non_null(strstr(facts_of(MLX_ADD), "graph: 3 arrays, 2 of them lazy; depth 1\n"));
 }
 
 static void names_are_mlxs_own(void **state)
@@ -389,6 +394,7 @@ static void who_holds_them_is_told(void **state)
 	assert_int_equal(held.reach, LBX_REACH_UNKNOWN);
 	assert_non_null(strstr(facts_of(MLX_VIEW), "path: x, in forward\nholder: x, in forward\n"));
 	assert_non_null(strstr(facts_of(MLX_ADD), "holder: state\n"));
+	assert_non_null(strstr(facts_of(MLX_SOFTMAX), "reached by: state['lazy'][0], 1 step down its graph\n"));
 }
 
 /* As where it is a GPU's, what stands in front of the elements is no number of bytes. */

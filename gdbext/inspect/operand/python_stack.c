@@ -65,6 +65,8 @@ static bool hold(void *context, const char *name, uint64_t object)
 	struct lbx_tensor tensor;
 	bool clean = lb_ok();
 
+	if (!t->ask->all && lbx_tensors_is_module(t->tensors, object))
+		return true;
 	if (lbx_tensors_by_object(t->tensors, object, &tensor)) {
 		if (!lb_reserve(t->held, t->room, t->n_held + 1))
 			return true;

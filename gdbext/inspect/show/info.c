@@ -138,6 +138,25 @@ static void print_inputs(const struct form *form, const struct lbx_tensor *t)
 	}
 }
 
+static void tell_siblings(const struct form *form, const struct lbx_tensor *t)
+{
+	struct lbx_out *out = form->out;
+	struct lbx_tensor other;
+	char text[LBX_DESCRIPTION_MAX];
+
+	if (!t->of->ops->beside)
+		return;
+	lbx_begin_list(out, "siblings");
+	for (uint32_t i = 0; i < SHOWN_INPUTS && t->of->ops->beside(t->of, t, i, &other); i++) {
+		LBX_KEY(out, NULL, json_integer((json_int_t)other.id));
+		field(form, i ? "" : "siblings");
+		lbx_describe(&other, text, sizeof text);
+		lbx_printf(out, "%s\n", text);
+	}
+	lbx_end(out);
+	lb_clear_error();
+}
+
 static void tell_stack(const struct form *form, const struct lbx_tensor *t)
 {
 	struct lbx_out *out = form->out;
@@ -385,6 +404,7 @@ static void tell(struct lbx_out *out, const struct lbx_tensor *t)
 	tell_op(&form, t);
 	tell_computed(&form, t);
 	print_inputs(&form, t);
+	tell_siblings(&form, t);
 	tell_stream(&form, t);
 	tell_pending(&form, t);
 	tell_references(&form, t);

@@ -20,7 +20,7 @@ mlx_answers()
 		-e 's/"inputs":\[[0-9,]*\]/"inputs":[N]/g; s/"\(buffer\|pending\)":{[^}]*}/"\1":{}/g; s/"pointers\(_unknown\)*":.*//' \
 		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d' \
 		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *512 B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
-		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^1 record /d' \
+		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^1 record /d; /^  kept: /d; / mlx.core.random.state/d' \
 		-e 's/,*{"name":"status","text":"[a-z]*"}//'
 }
 
@@ -90,7 +90,13 @@ mlx_version()
 	sed "s#SCRATCH#$scratch#; s#TRUTH#$truth#; s#DATA#$data#" tests/real/mlx/commands.txt >"$scratch/commands"
 	mlx_commands "$what, the process" "$(mlx_ask "$O/bin/lazybones pid $pid")"
 	record=
-	[ $1 = "$newest" ] && mlx_everywhere
+	same "$what: in functions, arrays and not what modules hold" $'       held = held (#N, float32 (13,), ready)
+       taken = hidden (#N, float32 (2, 3, 16), lazy)
+       x = x (#N, float32 (2, 3, 8), lazy)' \
+		"$("$O/bin/lazybones" pid $pid bt | grep -E ' (held|taken|self.*|x) = ' | mlx_answers | sort -u)"
+	[ $1 = "$newest" ] && mlx_everywhere # where random's state is no list of Python's any more
+	[ $1 = "$newest" ] || same "$what: random's state has a name" 'mlx.core.random.state[0]: uint32 (2,), lazy' \
+		"$("$O/bin/lazybones" pid $pid info 'mx.random.state[0]' | head -1)"
 	if gcore -o "$scratch/mlx" $pid >/dev/null 2>&1; then
 		mlx_seen "$what, a core" "$O/bin/lazybones core $scratch/mlx.$pid"
 		[ $1 = "$newest" ] && mlx_dead
