@@ -17,13 +17,15 @@ struct shared {
 static void take_tasks(void *arg, int64_t begin, int64_t end)
 {
 	struct shared *s = arg;
-	for (int64_t place = begin; place < end; place++)
+	for (int64_t place = begin; place < end; place++) {
+		char *scratch = s->scratch ? s->scratch + place * s->nbytes : NULL;
 		for (;;) {
 			int64_t task = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED);
 			if (task >= s->n)
 				return;
-			s->work(s->arg, s->scratch + place * s->nbytes, task);
+			s->work(s->arg, scratch, task);
 		}
+	}
 }
 
 bool lb_share(struct lb_exec *exec, int64_t n, int64_t grain, int64_t nbytes,
