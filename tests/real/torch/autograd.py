@@ -1,18 +1,13 @@
-"""python3 autograd.py TRUTH COMMAND…: what program.py has written down of autograd, beside what the command says. Prints what
-differs, and how much is the same."""
+"""python3 autograd.py TRUTH STEP COMMAND…: what program.py has written down of autograd, of each STEPth tensor, beside what the
+command says (ask.py). Prints what differs, and how much is the same."""
 
 import collections
-import json
 import math
-import subprocess
 import sys
 
+from ask import Asked
 
-def ask(*arguments):
-    answer = subprocess.run(sys.argv[2:] + list(arguments) + ["--json"], capture_output=True, text=True, check=False)
-    return json.loads(answer.stdout)
-
-
+ask = Asked(sys.argv[3:])
 with open(sys.argv[1]) as lines:
     truth = [line.split() for line in lines]
 tensors = ask("list", "--limit", "0")["tensors"]
@@ -23,17 +18,28 @@ def data_of(tensor):
     return int(tensor["data"] or "0", 0)
 
 
+def facts_of(said):
+    return {fact["name"]: fact["text"] for fact in said["facts"]}
+
+
+def tensors_at(data, size, rank):
+    return [
+        tensor["id"]
+        for tensor in tensors
+        if data_of(tensor) == int(data) and math.prod(tensor["shape"]) == int(size) and len(tensor["shape"]) == int(rank)
+    ]
+
+
+looked_at = [words[1:] for words in truth if words[0] == "autograd" and int(words[1])][:: int(sys.argv[2])]
+ids = sorted({id for data, size, rank, *_ in looked_at for id in tensors_at(data, size, rank)})
+facts = dict(zip(ids, map(facts_of, ask.each([("info", f"#{id}") for id in ids]))))
 same = 0
-for _, data, size, rank, requires, grad in (words for words in truth if words[0] == "autograd"):
-    if not int(data):
-        continue
+for data, size, rank, requires, grad in looked_at:
     wanted = (requires, int(grad))
     found = set()
-    for tensor in tensors:
-        if data_of(tensor) == int(data) and math.prod(tensor["shape"]) == int(size) and len(tensor["shape"]) == int(rank):
-            facts = {fact["name"]: fact["text"] for fact in ask("info", f"#{tensor['id']}")["facts"]}
-            held = facts.get("grad", "None")
-            found.add((facts.get("requires_grad"), 0 if held == "None" else data_of(by_id[int(held[1:])])))
+    for id in tensors_at(data, size, rank):
+        held = facts[id].get("grad", "None")
+        found.add((facts[id].get("requires_grad"), 0 if held == "None" else data_of(by_id[int(held[1:])])))
     if wanted in found:
         same += 1
     else:
@@ -41,7 +47,7 @@ for _, data, size, rank, requires, grad in (words for words in truth if words[0]
 
 _, data, size = next(words for words in truth if words[0] == "older")
 older = next(t for t in tensors if data_of(t) == int(data) and math.prod(t["shape"]) == int(size))
-facts = {fact["name"]: fact["text"] for fact in ask("info", f"#{older['id']}")["facts"]}
+facts = facts_of(ask("info", f"#{older['id']}"))
 if older["op"] or "was changed in place" not in facts.get("grad_fn", ""):
     print(f"what computed #{older['id']} is not certain, but: {older['op']}, {facts.get('grad_fn')}")
 

@@ -1,6 +1,10 @@
 // program TRUTH: modules of C++, one on the stack, one shared, two of one class; it writes the names of their parameters and
 // buffers, and where these lie, into the file TRUTH, says `resting`, and waits until its input ends.
-#include <torch/torch.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/utils.h>
 
 #include <cstdio>
 #include <memory>

@@ -1,7 +1,6 @@
 // Tensors of a C++ program, by variables of several types; then it says `resting`, and waits until its
 // input ends.
 #include <torch/nn/modules/linear.h>
-#include <torch/torch.h>
 
 #include <cstdio>
 #include <memory>

@@ -8,7 +8,7 @@ scene()
 		"$(comm -23 <(sed -n 's/^tensor //p' "$truth" | sort) <(torch_lines "$process"))"
 	same "$1: names, and paths as Python writes them" \
 		"$(grep -c ^name "$truth") names and $(grep -c ^path "$truth") paths are right" \
-		"$(python3 tests/real/torch/names_check.py "$truth" $process)"
+		"$(python3 tests/real/torch/names_check.py "$truth" 1 $process)"
 }
 
 # The processes that load its data have their share of it.

@@ -39,8 +39,7 @@ for t in json.load(sys.stdin)["tensors"]:
     print(t["dtype"], str(tuple(t["shape"])), t["state"])' | sort
 }
 
-# torch_seen WHAT COMMAND STEP: every tensor that Python knows is listed, with each STEPth one's values; the others are the
-# library's own, and few
+# torch_seen WHAT COMMAND: every tensor that Python knows is listed; the others are the library's own, and few
 torch_seen()
 {
 	local more
@@ -48,15 +47,30 @@ torch_seen()
 		"$(comm -23 <(sed -n 's/^tensor //p' "$truth" | sort) <(torch_lines "$2"))"
 	more=$(comm -13 <(sed -n 's/^tensor //p' "$truth" | sort) <(torch_lines "$2") | wc -l)
 	same "$1: none that was freed" few "$([ "$more" -le 12 ] && echo few || echo "$more more")"
-	same "$1: their values" "$((($(grep -c ^sum "$truth") + $3 - 1) / $3)) are the same" "$(python3 tests/real/torch/check.py "$truth" $3 $2)"
 }
 
-# torch_named WHAT COMMAND: what the program's variables lead to is named by them
+# every STEP REGEX: how many each STEPth is of the lines of what the program knows
+every()
+{
+	echo $((($(grep -c "$2" "$truth") + $1 - 1) / $1))
+}
+
+# torch_values WHAT STEP COMMAND…: what each STEPth tensor holds; `gdb` asks one gdb for all (ask.py)
+torch_values()
+{
+	same "$1: their values" "$(every $2 ^sum) are the same" "$(python3 tests/real/torch/check.py "$truth" $2 ${*:3})"
+}
+
+# torch_named WHAT STEP COMMAND…: what the program's variables lead to is named by them, with each STEPth path
 torch_named()
 {
-	same "$1: names, and paths as Python writes them" \
-		"$(grep -c ^name "$truth") names and $(grep -c ^path "$truth") paths are right" \
-		"$(python3 tests/real/torch/names_check.py "$truth" $2)"
+	same "$1: names, and paths as Python writes them" "$(grep -c ^name "$truth") names and $(every $2 ^path) paths are right" \
+		"$(python3 tests/real/torch/names_check.py "$truth" $2 ${*:3})"
+}
+
+# torch_weights WHAT COMMAND: its parameters are those of the file that the program has saved them in
+torch_weights()
+{
 	same "$1: its weights beside its state_dict()" "$(printf '%s of %s parameters are by name: %s equal' \
 		$(sed -n "s/^model\t\([0-9]*\).*/\1 \1 \1/p" "$truth"))" \
 		"$($2 weights "$truth.npz" 2>&1 | sed -n '1s/ in [^ ]* / /p')"
@@ -64,9 +78,10 @@ torch_named()
 
 torch_names()
 {
-	local what="torch $2, names"
+	local what="torch $2, names" said=$scratch/said
 	torch_process "$1" names.py || { skip "$what: it does not run here"; torch_released; return; }
-	torch_named "$what" "$process"
+	torch_named "$what, gdb" 1 gdb "$O" $pid
+	torch_weights "$what" "$process"
 	if strace true 2>/dev/null; then
 		same "$what: it is not held without --stop" 0 "$(strace -f -e trace=ptrace $process list 2>&1 >/dev/null | grep -c 'ptrace(')"
 		same "$what: with --stop it is, and let go before the command ends" 'PTRACE_DETACH process_vm_readv' \
@@ -77,27 +92,26 @@ torch_names()
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
 	same "$what: all that it holds" 102 "$($process bt --all --names | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
-		torch_named "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
+		torch_named "$what, a core" 4 "$O/bin/lazybones" core "$scratch/torch.$pid"
+		torch_weights "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
 	fi
+	gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'echo == as\n' -ex 'tensor print self.layers[1].scale' \
+		-ex 'tensor print cache[-1][1]' -ex 'echo == threads\n' -ex 'thread apply all -s tensor print mine' \
+		-ex 'thread 1' -ex 'echo == stack\n' -ex 'tensor bt' -ex 'echo == locals\n' -ex 'tensor locals' \
+		-ex 'echo == frame\n' -ex 'frame function _PyObject_MakeTpCall' -ex 'tensor print shadow' >"$said" 2>/dev/null
 	same "$what, gdb: as Python writes them" "model.layers.1.scale: float32 (8,)"$'\n''cache[3][1]: float32 (4,)' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor print self.layers[1].scale' \
-			-ex 'tensor print cache[-1][1]' 2>/dev/null | grep '^[a-z].*: float32')"
+		"$(sed -n '/^== as/,/^== threads/{/^[a-z].*: float32/p}' "$said")"
 	same "$what, gdb: of the selected thread" '(2,) (3,)' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'thread apply all -s tensor print mine' 2>/dev/null |
-			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
-	same "$what, gdb: of the selected frame" 'shadow: float32 (14,)' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'frame function _PyObject_MakeTpCall' -ex 'tensor print shadow' \
-			2>/dev/null | grep '^[a-z].*: float32')"
+		"$(sed -n '/^== threads/,/^== stack/{s/.*: float32 \(([23],)\)$/\1/p}' "$said" | sort | tr '\n' ' ' | sed 's/ $//')"
+	same "$what, gdb: the stack" '       held = held' \
+		"$(sed '/^== locals/,$d' "$said" | grep -A1 ' train at ' | sed -n 's/ (#.*//;$p')"
+	same "$what, gdb: what a thread has in Python, behind a frame of C" '       taken = hidden' \
+		"$(sed '1,/^== locals/d' "$said" | grep -A1 ' rest at ' | sed -n 's/ (#.*//;$p')"
+	same "$what, gdb: of the selected frame" 'shadow: float32 (14,)' "$(sed '1,/^== frame/d' "$said" | grep '^[a-z].*: float32')"
 	same "$what: of a named thread" '(2,) (3,)' \
 		"$(for tid in /proc/$pid/task/*; do $process --thread "${tid##*/}" print mine 2>/dev/null; done |
 			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
-	same "$what, gdb: the stack" '       held = held' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor bt' 2>/dev/null | grep -A1 ' train at ' |
-			sed -n 's/ (#.*//;$p')"
-	same "$what, gdb: what a thread has in Python, behind a frame of C" '       taken = hidden' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor locals' 2>/dev/null | grep -A1 ' rest at ' |
-			sed -n 's/ (#.*//;$p')"
 	torch_released
 }
 
@@ -107,7 +121,7 @@ torch_memory()
 	local what="torch $2, memory"
 	torch_process "$1" memory.py || { skip "$what: it does not run here"; torch_released; return; }
 	same "$what: by module, holder and device, what no variable leads to, and graphs" "$(grep -c . "$truth") are right" \
-		"$(python3 tests/real/torch/memory_check.py "$truth" $process)"
+		"$(python3 tests/real/torch/memory_check.py "$truth" gdb "$O" $pid)"
 	torch_released
 }
 
@@ -124,7 +138,9 @@ print(top["tensors"]["born"] > 0 and top["tensors"]["gone"] > 0, top["devices"][
 print(*sorted([m["bytes"], m["module"]] for m in top["modules"]))')
 		[[ $seen == True* ]] && break
 	done
-	$process memory --save "$scratch/before" >/dev/null
+	for try in 1 2 3 4 5; do # it may find too much in the middle of a change
+		$process memory --save "$scratch/before" >/dev/null 2>&1 && break
+	done
 	for try in 1 2 3 4 5; do
 		sleep 0.5
 		# What is being made at that moment has no name yet.
@@ -164,11 +180,12 @@ torch_compared()
 		"$("$O/bin/lazybones" core "$2" diff "$id" "$ggml:w.q8_0" | sed -n 2p)"
 }
 
-# torch_autograd WHAT COMMAND: what wants a gradient, which it has, and the graph of one, as Python knows them
+# torch_autograd WHAT STEP COMMAND…: which of each STEPth tensor wants a gradient, which it has, and the graph of one, as Python
+# knows them
 torch_autograd()
 {
-	same "$1: autograd" "$(grep -c '^autograd [1-9]' "$truth") tensors and $(grep -c ^node "$truth") nodes" \
-		"$(python3 tests/real/torch/autograd.py "$truth" $2)"
+	same "$1: autograd" "$(every $2 '^autograd [1-9]') tensors and $(grep -c ^node "$truth") nodes" \
+		"$(python3 tests/real/torch/autograd.py "$truth" $2 ${*:3})"
 }
 
 torch_version()
@@ -179,12 +196,15 @@ torch_version()
 	same "$what: what shares bytes is refused, and why" \
 		"$(printf 'opaque[%d] cannot be shown: several of its elements share a byte, with zero points that are no integers\n' 0 1)" \
 		"$(for i in 0 1; do $process print "opaque[$i]" 2>&1; done | sed 's/^lazybones: //')"
-	torch_seen "$what, the process" "$process" 1
-	torch_autograd "$what, the process" "$process"
+	torch_seen "$what, the process" "$process"
+	torch_values "$what, the process" 7 $process
+	torch_values "$what, gdb" 1 gdb "$O" $pid
+	torch_autograd "$what, gdb" 1 gdb "$O" $pid
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
-		torch_seen "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid" 7
+		torch_seen "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
+		torch_values "$what, a core" 7 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		[ -z "$given" ] || torch_compared "$what" "$scratch/torch.$pid"
-		torch_autograd "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
+		torch_autograd "$what, a core" 7 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
 	else
 		skip "$what: gcore writes no core here"
@@ -198,20 +218,20 @@ torch_given
 # A program in C++, by its variables.
 torch_cpp()
 {
-	local what='torch in C++' program=$scratch/torch_cpp include=/usr/include/torch/csrc/api/include
+	local what='torch in C++' said=$scratch/said program=$scratch/torch_cpp include=/usr/include/torch/csrc/api/include
 	[ -d $include ] || { skip "$what: libtorch-dev is not there (tests/deps torch)"; return; }
 	g++ -std=c++17 -g -isystem $include tests/real/torch/program.cc -o "$program" -ltorch -ltorch_cpu -lc10 \
 		2>"$scratch/torch_cpp.log" || { skip "$what: it cannot be built here"; return; }
+	gdb -q -batch -nx -x "$O/lazybones.gdb" -ex 'set debuginfod enabled off' -ex 'break rest' -ex run -ex up \
+		-ex 'tensor print x' -ex 'tensor print list[0][0]' -ex 'tensor print list[1]' -ex 'tensor print maybe' \
+		-ex 'tensor print shared' -ex 'tensor print list[2]' -ex 'frame 0' -ex 'tensor print argument' \
+		-ex up -ex 'echo == locals\n' -ex 'tensor locals' "$program" >"$said" 2>&1 </dev/null
 	same "$what: variables, and what holds a tensor" \
 		"$(printf '%s\n' '#N: float32 (2, 3)' '#N[0]: float32 (2,)' '#N: float32 (4,)' '#N: float32 (2,)' \
 			'#N: float32 (5,)' "tensor print: 'list[2]' is a NULL tensor" '#N: float32 (2, 3)')" \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -ex 'set debuginfod enabled off' -ex 'break rest' -ex run -ex up \
-			-ex 'tensor print x' -ex 'tensor print list[0][0]' -ex 'tensor print list[1]' -ex 'tensor print maybe' \
-			-ex 'tensor print shared' -ex 'tensor print list[2]' -ex 'frame 0' -ex 'tensor print argument' \
-			"$program" 2>&1 </dev/null | sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /NULL/p')"
+		"$(sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /NULL/p' "$said")"
 	same "$what, gdb: locals" "$(printf '%s\n' 'x = #N (float32' 'maybe = #N (float32')" \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -ex 'set debuginfod enabled off' -ex 'break rest' -ex run -ex up \
-			-ex 'tensor locals' "$program" 2>&1 </dev/null | sed -n 's/^ *\([a-z]*\) = #[0-9]* (float32.*/\1 = #N (float32/p')"
+		"$(sed '1,/^== locals/d' "$said" | sed -n 's/^ *\([a-z]*\) = #[0-9]* (float32.*/\1 = #N (float32/p')"
 	torch_locals "$program"
 }
 
