@@ -93,12 +93,19 @@ bool lbx_mlx_shape(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_
 	return numbers(n, at, n->set->layout->is_small, ret_n, ret);
 }
 
+bool lbx_mlx_list(const struct lbx_mlx_node *n, uint32_t at, struct lbx_mlx_arrays *ret)
+{
+	return lbx_mlx_arrays_read(lbx_mlx_set_target(n->set), n->record.primitive + at, ret) ||
+	       lbx_mlx_no_recipe(n, "such a list of arrays") != LBX_FAIL;
+}
+
 bool lbx_mlx_axis(const struct lbx_mlx_node *n, uint32_t at, int value, int *ret)
 {
 	int32_t axis;
 
 	if (value == LBX_FAIL || !lbx_mlx_int(n, at, &axis))
 		return false;
-	*ret = axis;
-	return (axis >= 0 && axis < lbx_step(n->r, value)->rank) || lbx_mlx_no_recipe(n, "such an axis") != LBX_FAIL;
+	int rank = lbx_step(n->r, value)->rank;
+	*ret = axis < 0 ? axis + rank : axis;
+	return (*ret >= 0 && *ret < rank) || lbx_mlx_no_recipe(n, "such an axis") != LBX_FAIL;
 }

@@ -18,6 +18,7 @@ struct lbx_mlx_node {
 	struct lbx_mlx_record record;
 	const int *inputs; /* values */
 	uint32_t n_inputs;
+	bool is_traced; /* it is of the tape of a compiled one: its inputs' shapes, and so its own, may be others */
 	struct lbx_recipe *r;
 };
 
@@ -25,6 +26,11 @@ struct lbx_mlx_node {
 static inline uint32_t lbx_mlx_shape_bytes(const struct lbx_mlx_node *n)
 {
 	return n->set->layout->is_small ? LBX_MLX_SMALL : LBX_MLX_VECTOR;
+}
+
+static inline enum lb_dtype lbx_mlx_dtype(const struct lbx_mlx_node *n, int value)
+{
+	return lbx_step(n->r, value)->dtype;
 }
 
 /* Input i; LBX_FAIL where it has none, or where that has no value. */
@@ -40,7 +46,9 @@ bool lbx_mlx_double(const struct lbx_mlx_node *n, uint32_t at, double *ret);
 /* A std::vector<int>, or a Shape, of at most LB_MAX_RANK numbers. */
 bool lbx_mlx_ints(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
 bool lbx_mlx_shape(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
-/* An axis of a value; negative ones are none. */
+/* A std::vector of arrays. */
+bool lbx_mlx_list(const struct lbx_mlx_node *n, uint32_t at, struct lbx_mlx_arrays *ret);
+/* An axis of a value; negative ones count from the end. */
 bool lbx_mlx_axis(const struct lbx_mlx_node *n, uint32_t at, int value, int *ret);
 
 #endif

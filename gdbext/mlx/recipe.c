@@ -16,6 +16,8 @@ static int finish(const struct lbx_mlx_node *n, int value)
 {
 	if (value == LBX_FAIL)
 		return LBX_FAIL;
+	if (n->is_traced)
+		return lbx_mlx_dtype(n, value) == n->record.dtype ? value : lbx_mlx_no_recipe(n, "such a dtype");
 	const struct lbx_step *s = lbx_step(n->r, value);
 	bool fits = s->dtype == n->record.dtype && s->rank == n->record.rank;
 	for (int i = 0; fits && i < s->rank; i++)

@@ -15,6 +15,9 @@ static inline bool lbx_mlx_is_half(enum lb_dtype dtype)
 	return dtype == LB_F16 || dtype == LB_BF16;
 }
 
+/* Gather, where several axes have indices. */
+int lbx_mlx_recipe_gather_several(struct lbx_mlx_node *n, int n_axes, const int64_t *axes, const int64_t *sizes);
+
 #define RECIPE(name, function, operation) int lbx_mlx_recipe_##function(struct lbx_mlx_node *n);
 #include "mlx/recipes.def"
 

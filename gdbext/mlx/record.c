@@ -95,6 +95,13 @@ static bool take_arrays(const unsigned char *bytes, struct lbx_mlx_arrays *ret)
 	return true;
 }
 
+bool lbx_mlx_arrays_read(struct lbx_target *target, uint64_t address, struct lbx_mlx_arrays *ret)
+{
+	unsigned char bytes[LBX_MLX_VECTOR_BYTES];
+
+	return lbx_target_try_read(target, address, bytes, sizeof bytes) && take_arrays(bytes, ret);
+}
+
 /* The number of elements is the product of the sizes. */
 static bool is_consistent(const struct lbx_mlx_record *r)
 {

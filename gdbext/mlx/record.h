@@ -59,6 +59,8 @@ bool lbx_mlx_is_available(struct lbx_target *target, const struct lbx_mlx_record
 /* What a vector of at most LBX_MLX_AXES numbers of `width` bytes holds: *n of them, which must be as many as it says, or -1. */
 bool lbx_mlx_vector_read(struct lbx_target *target, bool is_small, uint64_t address, size_t width, int *n,
 			 int64_t *ret);
+/* A std::vector of arrays at an address. */
+bool lbx_mlx_arrays_read(struct lbx_target *target, uint64_t address, struct lbx_mlx_arrays *ret);
 /* The address of the i-th one's record; 0: it cannot be read. */
 uint64_t lbx_mlx_array_at(struct lbx_target *target, const struct lbx_mlx_arrays *arrays, uint32_t i);
 /* Where the elements begin, in elements of the buffer; false: not in it. */

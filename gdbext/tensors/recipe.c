@@ -590,3 +590,40 @@ int lbx_step_pad(struct lbx_recipe *r, int x, const int64_t *low, const int64_t 
 	return x == LBX_FAIL ? LBX_FAIL
 			     : lbx_step_pad_with(r, x, low, shape, lbx_step_number(r, r->steps[x].dtype, value));
 }
+
+int lbx_step_over(struct lbx_recipe *r, int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n,
+		  const int *x, const int64_t *params)
+{
+	int y = over(r, op, dtype, rank, shape, n, x);
+
+	if (y != LBX_FAIL)
+		memcpy(r->steps[y].params, params, sizeof r->steps[y].params);
+	return y;
+}
+
+int lbx_step_put_slice(struct lbx_recipe *r, int x, int update, const int64_t *first, const int64_t *steps)
+{
+	int64_t params[LB_PARAMS] = { 0 }, behind = 1, reach;
+
+	if (x == LBX_FAIL || update == LBX_FAIL)
+		return LBX_FAIL;
+	struct lbx_step to = r->steps[x], from = r->steps[update];
+	if (to.rank != from.rank || !count(to.rank, to.shape) || !count(from.rank, from.shape))
+		return to.rank == from.rank ? x : senseless();
+	for (int i = to.rank; i-- > 0; behind *= to.shape[i]) {
+		if (first[i] < 0 || first[i] >= to.shape[i] || !lb_mul(from.shape[i] - 1, steps[i], &reach) ||
+		    reach < -first[i] || reach >= to.shape[i] - first[i])
+			return senseless();
+		/* backwards is forwards from the other end */
+		int64_t step = from.shape[i] > 1 ? steps[i] : 1;
+		if (step < 0) {
+			from.offset += (from.shape[i] - 1) * from.strides[i];
+			from.strides[i] = -from.strides[i];
+		}
+		params[0] += (step < 0 ? first[i] + reach : first[i]) * behind;
+		params[1] += ((step < 0 ? -step : step) - 1) * behind;
+	}
+	update = lbx_step_view(r, update, from.rank, from.shape, from.strides, from.offset);
+	update = lbx_step_cast(r, update, to.dtype);
+	return lbx_step_over(r, LB_OP_SLICE_UPDATE, to.dtype, to.rank, to.shape, 2, (int[]){ x, update }, params);
+}

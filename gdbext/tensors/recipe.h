@@ -88,6 +88,8 @@ int lbx_step_norm(struct lbx_recipe *r, int op, int x, double eps);
 int lbx_step_matmul(struct lbx_recipe *r, int a, int b);
 int lbx_step_take(struct lbx_recipe *r, int x, int indices, int axis);
 int lbx_step_take_along(struct lbx_recipe *r, int x, int indices, int axis);
+/* x with an update in place of its elements from `first` on, each `steps` behind the one before, which may be backwards. */
+int lbx_step_put_slice(struct lbx_recipe *r, int x, int update, const int64_t *first, const int64_t *steps);
 /* x with values in place of its elements at the indices along an axis; both as lb_put_along_axis() has them. */
 int lbx_step_put_along(struct lbx_recipe *r, int x, int indices, int values, int axis);
 /* x, which is dense, with an update added where offset and strides, one an axis of the update, say. */
@@ -97,6 +99,10 @@ int lbx_step_join(struct lbx_recipe *r, int n, const int *values, int axis);
 int lbx_step_pad(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, double value);
 /* Likewise; `value` is a value of no axes. */
 int lbx_step_pad_with(struct lbx_recipe *r, int x, const int64_t *low, const int64_t *shape, int value);
+
+/* Any other operation over n values: shape, dtype and params (LB_PARAMS of them) are as its runtime's function has them. */
+int lbx_step_over(struct lbx_recipe *r, int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n,
+		  const int *x, const int64_t *params);
 
 static inline const struct lbx_step *lbx_step(const struct lbx_recipe *r, int value)
 {

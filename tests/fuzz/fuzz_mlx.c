@@ -5,14 +5,35 @@
 #include "../unit/mlx_image.h"
 #include "mlx/mlx.h"
 
+/* What computes the softmax instead, in each of the programs. */
+static const char *const classes[2 * MLX_ROWS] = {
+	"N3mlx4core8CompiledE", "N3mlx4core5SliceE", "N3mlx4core11ConvolutionE",     "N3mlx4core11SliceUpdateE",
+	"N3mlx4core6GatherE",   "N3mlx4core5SplitE", "N3mlx4core15QuantizedMatmulE", "N3mlx4core6ReduceE",
+};
+
+/* Its fields are lists, one behind the other: of the sum in the image, or of what those words are as numbers. */
+static void give_fields(struct mlx_image *image, const char *class)
+{
+	enum { LISTS = 5, BYTES = 0x18 };
+	uint64_t lists[LISTS * 3] = { 0 }, at = MLX_PRIMITIVE + 0x180;
+
+	regions_put(&image->regions, at, image->arrays[MLX_ADD], 8);
+	for (int i = 0; i < LISTS * 3; i++)
+		lists[i] = i % 3 ? at + 16 : at;
+	mlx_image_become(image, MLX_SOFTMAX, class, "", 1);
+	regions_copy(&image->regions, MLX_PRIMITIVE + BYTES, lists, sizeof lists);
+}
+
 static struct regions *program(unsigned flags)
 {
 	static struct mlx_image images[MLX_ROWS][2];
 	unsigned row = flags / FUZZ_OWN % MLX_ROWS, later = flags / FUZZ_OWN / MLX_ROWS % 2;
 	struct mlx_image *image = &images[row][later];
 
-	if (!image->target.ops)
+	if (!image->target.ops) {
 		mlx_image_create(image, (int)row, later ? 13 : 11);
+		give_fields(image, classes[2 * row + later]);
+	}
 	return &image->regions;
 }
 
@@ -44,7 +65,7 @@ static const struct fuzzed fuzzed = {
 		{ "hist", "#1" },         { "memory", "" },           { "memory", "--by dtype" },
 		{ "memory", "--by module" }, { "memory", "--by holder" }, { "status", "" },
 		{ "at", "0x30000010" },   { "owner", "0x30000010" },  { "graph", "#6" },
-		{ "graph", "#7 --depth 50 --limit 1000" }, { "peek", "#6" }, { "origin", "#6" },
+		{ "graph", "#7 --depth 50 --limit 1000" }, { "peek", "#6" }, { "peek", "#5" }, { "origin", "#6" },
 		{ "report", "--seconds 1" }, { "print", "x" },        { "print", "model.fc.weight[1:]" },
 		{ "print", "model.layers[0].bias" }, { "info", "model.layers.0.bias" }, { "info", "state['lazy'][0]" },
 		{ "owner", "model.fc.weight" }, { "bt", "" },         { "model", "" },

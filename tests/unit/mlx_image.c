@@ -248,3 +248,13 @@ void mlx_image_destroy(struct mlx_image *image)
 {
 	regions_destroy(&image->regions);
 }
+
+void mlx_image_become(struct mlx_image *image, int array, const char *class, const void *fields, size_t size)
+{
+	static const uint64_t functions[2] = { LIBRARY_CODE, LIBRARY_CODE };
+	struct library_class new = library_image_class(&image->library, class, &image->primitive, 2, functions);
+
+	regions_put(&image->regions, MLX_PRIMITIVE, new.vtable, 8);
+	regions_copy(&image->regions, MLX_PRIMITIVE + 0x14, fields, size);
+	mlx_image_set(image, image->arrays[array], LBX_MLX_PRIMITIVE, MLX_PRIMITIVE, 8);
+}

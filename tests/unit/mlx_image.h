@@ -11,6 +11,7 @@ enum {
 	MLX_PYTHON = LIBRARY_DATA + 0x800, /* what the interpreter exports */
 	MLX_HEAP = 0x10000000, /* records */
 	MLX_HEAP_SIZE = 0x3000,
+	MLX_PRIMITIVE = MLX_HEAP + MLX_HEAP_SIZE - 0x200, /* see mlx_image_become() */
 	MLX_DATA = 0x30000000, /* buffers */
 	MLX_DATA_SIZE = 0x400,
 	MLX_ROWS = 4, /* layouts */
@@ -49,5 +50,7 @@ void mlx_image_create(struct mlx_image *image, int row, unsigned minor);
 void mlx_image_destroy(struct mlx_image *image);
 /* A word of a record, from `size` on (mlx/layout.h). */
 void mlx_image_set(struct mlx_image *image, uint64_t array, uint32_t field, uint64_t value, size_t width);
+/* An array is given another primitive, of that class (mangled), with fields of its own that begin at 0x14. */
+void mlx_image_become(struct mlx_image *image, int array, const char *class, const void *fields, size_t size);
 
 #endif

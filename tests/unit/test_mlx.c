@@ -182,7 +182,7 @@ static void the_lazy_graph_is_followed(void **state)
 
 /* ---- recipes ---- */
 
-enum { PRIMITIVE = MLX_HEAP + MLX_HEAP_SIZE - 0x200, NUMBERS = PRIMITIVE + 0x100 };
+enum { PRIMITIVE = MLX_PRIMITIVE, NUMBERS = PRIMITIVE + 0x100 };
 
 /* The step that is an array's value; of op -1: there is no recipe, and an error says so. */
 static struct lbx_step cooked(uint64_t id)
@@ -213,15 +213,9 @@ static struct lbx_step cooked(uint64_t id)
 	return step;
 }
 
-/* An array (MLX_SOFTMAX, of the matrix) is given another primitive, with fields of its own that follow. */
 static void become(const char *class, const void *fields, size_t size)
 {
-	static const uint64_t functions[2] = { LIBRARY_CODE, LIBRARY_CODE };
-	struct library_class new = library_image_class(&image.library, class, &image.primitive, 2, functions);
-
-	regions_put(&image.regions, PRIMITIVE, new.vtable, 8);
-	regions_copy(&image.regions, PRIMITIVE + 0x14, fields, size);
-	mlx_image_set(&image, image.arrays[MLX_SOFTMAX], LBX_MLX_PRIMITIVE, PRIMITIVE, 8);
+	mlx_image_become(&image, MLX_SOFTMAX, class, fields, size);
 }
 
 /* A std::vector<int> or a Shape among its fields, of n numbers. */
@@ -267,10 +261,10 @@ static void is_refused(const char *why)
 static void what_has_no_recipe_is_named(void **state)
 {
 	(void)state;
-	become("N3mlx4core6ErfInvE", "", 1);
+	become("N3mlx4core6ArcTanE", "", 1);
 	assert_int_equal(cooked(MLX_SOFTMAX).op, -1);
 	assert_string_equal(lb_error_message(),
-			    "how MLX computes #5 (ErfInv) is not known here; it is computed from #1");
+			    "how MLX computes #5 (ArcTan) is not known here; it is computed from #1");
 	become("N3mlx4core7SoftmaxE", "\2", 1);
 	is_refused("Softmax, with a flag that is none");
 	become("N3mlx4core3LogE", (const int32_t[]){ 3 }, 4);
@@ -282,7 +276,7 @@ static void what_has_no_recipe_is_named(void **state)
 	is_refused("inputs that do not fit it");
 	put_numbers(0x18, false, (const int32_t[]){ 2 }, 1);
 	is_refused("such axes");
-	become("N3mlx4core11ConcatenateE", (const int32_t[]){ -1 }, 4);
+	become("N3mlx4core11ConcatenateE", (const int32_t[]){ -3 }, 4);
 	is_refused("such an axis");
 	become("N3mlx4core9TransposeE", "", 1);
 	put_numbers(0x18, false, (const int32_t[]){ 1, 1 }, 2);
@@ -293,6 +287,52 @@ static void what_has_no_recipe_is_named(void **state)
 	is_refused("such a list of numbers");
 	mlx_image_set(&image, image.arrays[MLX_SOFTMAX], LBX_MLX_PRIMITIVE, MLX_DATA + 0x1000, 8);
 	assert_int_equal(cooked(MLX_SOFTMAX).op, -1);
+}
+
+/* A std::vector of an array among its fields. */
+static void put_list(uint32_t at, uint64_t array)
+{
+	uint64_t begin = NUMBERS + 2 * (uint64_t)at;
+
+	regions_put(&image.regions, begin, array, 8);
+	for (uint32_t i = 0; i < 3; i++)
+		regions_put(&image.regions, PRIMITIVE + at + 8 * i, begin + (i ? 16 : 0), 8);
+}
+
+/* Of the matrix, its sum with itself: what was traced is the sum in the image. */
+static void tapes_are_followed(void **state)
+{
+	(void)state;
+	uint64_t inputs = regions_get(&image.regions, image.arrays[MLX_ADD] + image.layout.size + LBX_MLX_INPUTS, 8);
+	uint64_t softmax = image.arrays[MLX_SOFTMAX];
+
+	become("N3mlx4core8CompiledE", "", 1);
+	put_list(0x18, image.arrays[MLX_MATRIX]);
+	put_list(0x30, image.arrays[MLX_ADD]);
+	put_list(0x48, image.arrays[MLX_ADD]);
+	is_refused("such a tape"); /* its first operand is not there */
+	regions_put(&image.regions, inputs, image.arrays[MLX_MATRIX], 8);
+	assert_int_not_equal(cooked(MLX_SOFTMAX).op, -1);
+	put_list(0x30, softmax);
+	is_refused("such a tape");
+	put_list(0x48, softmax);
+	is_refused("another one in it");
+	regions_put(&image.regions, PRIMITIVE + 0x18, 0x1000, 8);
+	is_refused("such a list of arrays");
+	regions_put(&image.regions, inputs, softmax, 8);
+}
+
+static void quantised_products_are_checked(void **state)
+{
+	(void)state;
+	become("N3mlx4core15QuantizedMatmulE", (const int32_t[]){ 64, 4, 0, 0 }, 16);
+	is_refused("so many inputs");
+	become("N3mlx4core15QuantizedMatmulE", (const int32_t[]){ 64, 9, 0, 0 }, 16);
+	is_refused("such a format");
+	become("N3mlx4core4SortE", (const int32_t[]){ -2 }, 4);
+	assert_int_equal(cooked(MLX_SOFTMAX).op, LB_OP_SORT);
+	become("N3mlx4core11ConvolutionE", "", 1);
+	is_refused("input"); /* it has one only */
 }
 
 /* Whatever a slice's numbers are: its view stays within what it is of. */
@@ -446,6 +486,8 @@ int main(void)
 		TEST(the_lazy_graph_is_followed),
 		TEST(recipes_read_their_fields),
 		TEST(what_has_no_recipe_is_named),
+		TEST(tapes_are_followed),
+		TEST(quantised_products_are_checked),
 		TEST(slices_stay_within),
 		TEST(circles_end),
 		TEST(names_are_mlxs_own),

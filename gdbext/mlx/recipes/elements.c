@@ -1,15 +1,10 @@
 /* Element by element. MLX gives both operands one dtype beforehand. */
 #include "mlx/recipe.h"
 
-static enum lb_dtype dtype_of(const struct lbx_mlx_node *n, int x)
-{
-	return lbx_step(n->r, x)->dtype;
-}
-
 /* Numbers that C++ and our kernels compute alike: truth values add up differently, complex ones are rounded differently. */
 static bool is_number(const struct lbx_mlx_node *n, int x)
 {
-	return (dtype_of(n, x) != LB_BOOL && dtype_of(n, x) != LB_C64) ||
+	return (lbx_mlx_dtype(n, x) != LB_BOOL && lbx_mlx_dtype(n, x) != LB_C64) ||
 	       lbx_mlx_no_recipe(n, "such a dtype") != LBX_FAIL;
 }
 
@@ -19,7 +14,7 @@ int lbx_mlx_recipe_cast(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL)
 		return LBX_FAIL;
-	if ((dtype_of(n, x) == LB_C64) != (n->record.dtype == LB_C64))
+	if ((lbx_mlx_dtype(n, x) == LB_C64) != (n->record.dtype == LB_C64))
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	return lbx_step_cast(n->r, x, n->record.dtype);
 }
@@ -31,11 +26,11 @@ int lbx_mlx_recipe_unary(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || (n->code != LB_OP_LOGICAL_NOT && !is_number(n, x)))
 		return LBX_FAIL;
-	if (n->code == LB_OP_LOGICAL_NOT && dtype_of(n, x) != LB_BOOL)
+	if (n->code == LB_OP_LOGICAL_NOT && lbx_mlx_dtype(n, x) != LB_BOOL)
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	bool any = n->code == LB_OP_ABS || n->code == LB_OP_NEGATIVE || n->code == LB_OP_SQUARE ||
 		   n->code == LB_OP_LOGICAL_NOT;
-	if (!any && !lb_dtype_is_float((int)dtype_of(n, x)))
+	if (!any && !lb_dtype_is_float((int)lbx_mlx_dtype(n, x)))
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	return lbx_step_unary(n->r, n->code, x);
 }
@@ -46,7 +41,7 @@ int lbx_mlx_recipe_to_whole(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || !is_number(n, x))
 		return LBX_FAIL;
-	return lb_dtype_is_float((int)dtype_of(n, x)) ? lbx_step_unary(n->r, n->code, x) : x;
+	return lb_dtype_is_float((int)lbx_mlx_dtype(n, x)) ? lbx_step_unary(n->r, n->code, x) : x;
 }
 
 /* In float32 for halves: MLX rounds once. Bases: 2, 10, e. */
@@ -58,7 +53,7 @@ int lbx_mlx_recipe_logarithm(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || !lbx_mlx_int(n, LBX_MLX_OWN, &base))
 		return LBX_FAIL;
-	enum lb_dtype dtype = dtype_of(n, x);
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
 	if (base < 0 || base > 2 || !lb_dtype_is_float((int)dtype))
 		return lbx_mlx_no_recipe(n, "such a base or dtype");
 	int y = lbx_step_unary(n->r, LB_OP_LOG, lbx_mlx_is_half(dtype) ? lbx_step_cast(n->r, x, LB_F32) : x);
@@ -83,7 +78,7 @@ static bool operands(struct lbx_mlx_node *n, int *a, int *b)
 	*b = lbx_mlx_input(n, 1);
 	if (*a == LBX_FAIL || *b == LBX_FAIL)
 		return false;
-	return dtype_of(n, *a) == dtype_of(n, *b) || lbx_mlx_no_recipe(n, "such dtypes") != LBX_FAIL;
+	return lbx_mlx_dtype(n, *a) == lbx_mlx_dtype(n, *b) || lbx_mlx_no_recipe(n, "such dtypes") != LBX_FAIL;
 }
 
 int lbx_mlx_recipe_binary(struct lbx_mlx_node *n)
@@ -93,7 +88,7 @@ int lbx_mlx_recipe_binary(struct lbx_mlx_node *n)
 	if (!operands(n, &a, &b) || !is_number(n, a))
 		return LBX_FAIL;
 	bool floats = n->code == LB_OP_DIVIDE || n->code == LB_OP_POWER || n->code == LB_OP_LOGADDEXP;
-	if (floats && !lb_dtype_is_float((int)dtype_of(n, a)))
+	if (floats && !lb_dtype_is_float((int)lbx_mlx_dtype(n, a)))
 		return lbx_mlx_no_recipe(n, "integers");
 	return lbx_step_binary(n->r, n->code, a, b);
 }
@@ -104,7 +99,7 @@ int lbx_mlx_recipe_compare(struct lbx_mlx_node *n)
 
 	if (!operands(n, &a, &b))
 		return LBX_FAIL;
-	if (dtype_of(n, a) == LB_C64)
+	if (lbx_mlx_dtype(n, a) == LB_C64)
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	return lbx_step_binary(n->r, n->code, a, b);
 }
@@ -117,23 +112,46 @@ int lbx_mlx_recipe_equal(struct lbx_mlx_node *n)
 	if (!operands(n, &a, &b) || !lbx_mlx_flag(n, LBX_MLX_OWN, &equal_nan))
 		return LBX_FAIL;
 	int equal = lbx_mlx_recipe_compare(n);
-	if (!equal_nan || equal == LBX_FAIL || !lb_dtype_is_float((int)dtype_of(n, a)))
+	if (!equal_nan || equal == LBX_FAIL || !lb_dtype_is_float((int)lbx_mlx_dtype(n, a)))
 		return equal;
 	int both = lbx_step_binary(n->r, LB_OP_LOGICAL_AND, lbx_step_unary(n->r, LB_OP_ISNAN, a),
 				   lbx_step_unary(n->r, LB_OP_ISNAN, b));
 	return lbx_step_binary(n->r, LB_OP_LOGICAL_OR, equal, both);
 }
 
-/* Of truth values alone. */
+/* By powers of two, which are exact: what is shifted out to the left is lost, to the right it is rounded down. */
+static int shift(struct lbx_mlx_node *n, int a, int b, bool left)
+{
+	enum { MOST = 32 };
+	float powers[MOST];
+	enum lb_dtype dtype = lbx_mlx_dtype(n, a);
+
+	if (lbx_dtype_bytes(dtype) > 4 || dtype == LB_BOOL || lb_dtype_is_inexact((int)dtype))
+		return lbx_mlx_no_recipe(n, "such a dtype");
+	for (int i = 0; i < MOST; i++)
+		powers[i] = (float)(UINT64_C(1) << i);
+	int by = lbx_step_take(n->r, lbx_step_constant(n->r, powers, MOST), b, 0);
+	by = lbx_step_cast(n->r, by, LB_F64);
+	if (left)
+		return lbx_step_binary(n->r, LB_OP_MULTIPLY, a,
+				       lbx_step_cast(n->r, lbx_step_cast(n->r, by, LB_I64), dtype));
+	int y = lbx_step_binary(n->r, LB_OP_DIVIDE, lbx_step_cast(n->r, a, LB_F64), by);
+	return lbx_step_cast(n->r, lbx_step_unary(n->r, LB_OP_FLOOR, y), dtype);
+}
+
+/* Of truth values, and shifts. */
 int lbx_mlx_recipe_bitwise(struct lbx_mlx_node *n)
 {
+	enum { AND, OR, XOR, LEFT, RIGHT };
 	static const int codes[] = { LB_OP_LOGICAL_AND, LB_OP_LOGICAL_OR, LB_OP_NOT_EQUAL };
 	int32_t op;
 	int a, b;
 
 	if (!operands(n, &a, &b) || !lbx_mlx_int(n, LBX_MLX_OWN, &op))
 		return LBX_FAIL;
-	if (op < 0 || op > 2 || dtype_of(n, a) != LB_BOOL)
+	if (op == LEFT || op == RIGHT)
+		return shift(n, a, b, op == LEFT);
+	if (op < AND || op > XOR || lbx_mlx_dtype(n, a) != LB_BOOL)
 		return lbx_mlx_no_recipe(n, "bits of integers");
 	return lbx_step_binary(n->r, codes[op], a, b);
 }
@@ -144,7 +162,7 @@ int lbx_mlx_recipe_select(struct lbx_mlx_node *n)
 
 	if (condition == LBX_FAIL || x == LBX_FAIL || y == LBX_FAIL)
 		return LBX_FAIL;
-	if (dtype_of(n, condition) != LB_BOOL || dtype_of(n, x) != dtype_of(n, y))
+	if (lbx_mlx_dtype(n, condition) != LB_BOOL || lbx_mlx_dtype(n, x) != lbx_mlx_dtype(n, y))
 		return lbx_mlx_no_recipe(n, "such dtypes");
 	return lbx_step_where(n->r, condition, x, y);
 }

@@ -7,8 +7,8 @@ static int product(struct lbx_mlx_node *n)
 
 	if (a == LBX_FAIL || b == LBX_FAIL)
 		return LBX_FAIL;
-	enum lb_dtype dtype = lbx_step(n->r, a)->dtype;
-	if (!lb_dtype_is_float((int)dtype) || lbx_step(n->r, b)->dtype != dtype)
+	enum lb_dtype dtype = lbx_mlx_dtype(n, a);
+	if (!lb_dtype_is_float((int)dtype) || lbx_mlx_dtype(n, b) != dtype)
 		return lbx_mlx_no_recipe(n, "such dtypes");
 	if (lbx_mlx_is_half(dtype)) {
 		a = lbx_step_cast(n->r, a, LB_F32);

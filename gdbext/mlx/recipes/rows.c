@@ -1,14 +1,11 @@
 /* Along axes. */
-#include "mlx/recipe.h"
+#include <math.h>
 
-static enum lb_dtype dtype_of(const struct lbx_mlx_node *n, int x)
-{
-	return lbx_step(n->r, x)->dtype;
-}
+#include "mlx/recipe.h"
 
 static bool has_floats(const struct lbx_mlx_node *n, int x)
 {
-	return (lb_dtype_is_float((int)dtype_of(n, x)) && lbx_step(n->r, x)->rank > 0) ||
+	return (lb_dtype_is_float((int)lbx_mlx_dtype(n, x)) && lbx_step(n->r, x)->rank > 0) ||
 	       lbx_mlx_no_recipe(n, "such a dtype") != LBX_FAIL;
 }
 
@@ -51,8 +48,8 @@ int lbx_mlx_recipe_reduce(struct lbx_mlx_node *n)
 	if (x == LBX_FAIL || !lbx_mlx_int(n, LBX_MLX_OWN, &kind) || !mask_of(n, x, LBX_MLX_OWN_WORDS, &mask))
 		return LBX_FAIL;
 	bool is_sum = kind == SUM || kind == PROD;
-	enum lb_dtype dtype = is_sum ? n->record.dtype : dtype_of(n, x);
-	if (kind < 0 || kind >= KINDS || dtype == LB_C64 || dtype_of(n, x) == LB_C64 ||
+	enum lb_dtype dtype = is_sum ? n->record.dtype : lbx_mlx_dtype(n, x);
+	if (kind < 0 || kind >= KINDS || dtype == LB_C64 || lbx_mlx_dtype(n, x) == LB_C64 ||
 	    (kind < SUM && dtype != LB_BOOL) || (is_sum && dtype < LB_U32) ||
 	    (is_sum && (dtype == LB_I8 || dtype == LB_I16)))
 		return lbx_mlx_no_recipe(n, "such a dtype");
@@ -63,7 +60,17 @@ int lbx_mlx_recipe_reduce(struct lbx_mlx_node *n)
 	return lbx_step_reduce(n->r, codes[kind], lbx_step_cast(n->r, x, dtype), mask);
 }
 
-/* The axis stays, with one element. The first of equals. */
+/* A NaN that comes first is it, others are passed over: MLX's comparisons, as they were. */
+static int arg_by_comparing(struct lbx_mlx_node *n, int op, int x, int axis)
+{
+	int first = lbx_step_unary(n->r, LB_OP_ISNAN, lbx_step_narrow(n->r, x, axis, 0, 1, 1));
+	int last = lbx_step_number(n->r, lbx_mlx_dtype(n, x), op == LB_OP_ARGMAX ? -INFINITY : INFINITY);
+
+	x = lbx_step_where(n->r, lbx_step_unary(n->r, LB_OP_ISNAN, x), last, x);
+	return lbx_step_where(n->r, first, lbx_step_number(n->r, LB_U32, 0), lbx_step_arg(n->r, op, x, axis));
+}
+
+/* The axis stays, with one element. The first of equals; in the newest versions the first NaN. */
 int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
 {
 	int x = lbx_mlx_input(n, 0), axis;
@@ -71,9 +78,26 @@ int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
 
 	if (!lbx_mlx_axis(n, LBX_MLX_OWN + 4, x, &axis) || !lbx_mlx_int(n, LBX_MLX_OWN, &kind))
 		return LBX_FAIL;
-	if (kind < 0 || kind > 1 || lb_dtype_is_inexact((int)dtype_of(n, x)))
-		return lbx_mlx_no_recipe(n, "floats, of which NaN counts differently from version to version");
-	return lbx_step_arg(n->r, kind ? LB_OP_ARGMAX : LB_OP_ARGMIN, x, axis);
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
+	if (kind < 0 || kind > 1 || dtype == LB_C64 || lbx_step(n->r, x)->shape[axis] < 1)
+		return lbx_mlx_no_recipe(n, "such a dtype or shape");
+	int op = kind ? LB_OP_ARGMAX : LB_OP_ARGMIN;
+	bool compares = lb_dtype_is_float((int)dtype) && !n->set->layout->is_offset;
+	return compares ? arg_by_comparing(n, op, x, axis) : lbx_step_arg(n->r, op, x, axis);
+}
+
+/* NaN last, as in MLX of 2026; before, NaN left an order of no meaning. */
+int lbx_mlx_recipe_sort(struct lbx_mlx_node *n)
+{
+	int64_t params[LB_PARAMS] = { 0 };
+	int x = lbx_mlx_input(n, 0), axis;
+
+	if (!lbx_mlx_axis(n, LBX_MLX_OWN, x, &axis))
+		return LBX_FAIL;
+	if (lbx_mlx_dtype(n, x) == LB_C64)
+		return lbx_mlx_no_recipe(n, "such a dtype");
+	params[0] = axis;
+	return lbx_step_over(n->r, n->code, n->record.dtype, n->record.rank, n->record.sizes, 1, &x, params);
 }
 
 /* Kinds: max, min, sum, product, logaddexp. */
@@ -87,7 +111,7 @@ int lbx_mlx_recipe_scan(struct lbx_mlx_node *n)
 	if (!lbx_mlx_axis(n, LBX_MLX_OWN + 4, x, &axis) || !lbx_mlx_int(n, LBX_MLX_OWN, &kind) ||
 	    !lbx_mlx_flag(n, LBX_MLX_OWN + 8, &reverse) || !lbx_mlx_flag(n, LBX_MLX_OWN + 9, &inclusive))
 		return LBX_FAIL;
-	enum lb_dtype dtype = dtype_of(n, x);
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
 	if (kind != SUM || lbx_mlx_is_half(dtype) || dtype == LB_C64 || dtype == LB_BOOL || dtype != n->record.dtype)
 		return lbx_mlx_no_recipe(n, "such a kind or dtype");
 	return lbx_step_cumsum(n->r, x, axis, reverse, inclusive);
@@ -101,7 +125,7 @@ int lbx_mlx_recipe_softmax(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || !has_floats(n, x) || !lbx_mlx_flag(n, LBX_MLX_OWN, &precise))
 		return LBX_FAIL;
-	enum lb_dtype dtype = dtype_of(n, x);
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
 	if (!lbx_mlx_is_half(dtype))
 		return lbx_step_rows(n->r, LB_OP_SOFTMAX, x);
 	if (!precise)
@@ -115,7 +139,7 @@ int lbx_mlx_recipe_logsumexp(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || !has_floats(n, x))
 		return LBX_FAIL;
-	if (lbx_mlx_is_half(dtype_of(n, x)))
+	if (lbx_mlx_is_half(lbx_mlx_dtype(n, x)))
 		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
 	return lbx_step_reduce(n->r, LB_OP_LOGSUMEXP, x, 1u << (lbx_step(n->r, x)->rank - 1));
 }

@@ -16,7 +16,9 @@ int lbx_mlx_recipe_depends(struct lbx_mlx_node *n)
 /* Newer ones have more inputs, whose shapes alone count. */
 int lbx_mlx_recipe_broadcast(struct lbx_mlx_node *n)
 {
-	return lbx_step_spread(n->r, lbx_mlx_input(n, 0), n->record.rank, n->record.sizes);
+	int x = lbx_mlx_input(n, 0);
+
+	return n->is_traced ? x : lbx_step_spread(n->r, x, n->record.rank, n->record.sizes);
 }
 
 int lbx_mlx_recipe_reshape(struct lbx_mlx_node *n)
@@ -133,6 +135,8 @@ int lbx_mlx_recipe_gather(struct lbx_mlx_node *n)
 	    !lbx_mlx_shape(n, LBX_MLX_OWN_WORDS + LBX_MLX_VECTOR, &n_sizes, sizes))
 		return LBX_FAIL;
 	struct lbx_step from = *lbx_step(n->r, x), by = *lbx_step(n->r, indices);
+	if (n_axes > 1 && n->n_inputs == (uint32_t)n_axes + 1 && n_sizes == from.rank)
+		return lbx_mlx_recipe_gather_several(n, n_axes, list, sizes);
 	bool fits = n_axes == 1 && n->n_inputs == 2 && n_sizes == from.rank && list[0] >= 0 && list[0] < from.rank &&
 		    by.rank + from.rank <= LB_MAX_RANK && n->record.rank == by.rank + from.rank;
 	for (int i = 0; fits && i < from.rank; i++)

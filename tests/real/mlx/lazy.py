@@ -9,6 +9,7 @@ import mlx.nn as nn
 
 mx.set_default_device(mx.cpu)
 mx.random.seed(0)
+newest = hasattr(mx, "to_fp8")
 newer = hasattr(mx, "float64")  # from 0.22 on
 a = mx.random.normal((2, 3, 4))
 b = mx.random.uniform(shape=(3, 4)) + 0.5
@@ -26,6 +27,37 @@ attention = nn.MultiHeadAttention(8, 2)
 rope = nn.RoPE(4)
 x = mx.random.normal((2, 5, 8))
 nan = mx.array([1.0, float("nan"), 3.0, float("inf")])
+words = mx.arange(12).reshape(3, 4).astype(mx.uint32) * 0x12345678
+cache = mx.zeros((2, 6, 3))
+grid = mx.random.normal((2, 7, 6, 4))
+kernel = mx.random.normal((6, 3, 2, 4))
+matrix = mx.random.normal((8, 128))
+states = mx.random.normal((3, 128))
+experts = mx.random.normal((3, 8, 128))
+chosen = mx.array([[2, 0], [1, 1]])
+mx.eval(words, cache, grid, kernel, matrix, states, experts, chosen)
+gated = mx.compile(lambda v, w: (nn.silu(v) * w, mx.exp(v) - 1))
+
+
+def quantised(w, **how):
+    parts = mx.quantize(w, **how)
+    mx.eval(*parts)
+    return parts
+
+
+quarter = quantised(matrix, group_size=32, bits=4)
+eighth = quantised(matrix, group_size=64, bits=8)
+third = quantised(matrix, group_size=64, bits=3)
+across = quantised(matrix.reshape(16, 64)[:, :32], group_size=32, bits=4)
+stack = quantised(experts, group_size=64, bits=4)
+
+
+def written_over(x, place, value):
+    x = x * 1
+    x[place] = value
+    return x
+
+
 mx.eval(a, b, i, u, h, f, t, key, table, norm, layer, dense, attention, x, nan)
 
 cases = {
@@ -51,6 +83,15 @@ cases = {
     "dense": mx.contiguous(b.T) if hasattr(mx, "contiguous") else b.T,
     "rows": table[key],
     "embedded": mx.take(a, mx.array([[2, 1], [0, 0]]), axis=1),
+    "pairs": a[key % 2, :, mx.array([[0, 1, 3]])],
+    "cached": written_over(cache, (..., slice(1, 4), slice(None)), a[:, :, :3]),
+    "cached_backwards": written_over(cache, (1, slice(5, 0, -2), slice(0, 2)), a[0, :, 1:3]),
+    "quarters": mx.quantize(matrix, group_size=32, bits=4)[0],
+    "scales": mx.quantize(matrix, group_size=64, bits=8)[1],
+    "biases": mx.quantize(matrix, group_size=64, bits=3)[2],
+    "to_left": mx.left_shift(words, mx.array([0, 1, 4, 31], mx.uint32)),
+    "to_right": mx.right_shift(words, 5),
+    "to_right_signed": mx.right_shift(i, 1),
     "counted": mx.arange(3, 30, 4),
     "counted_down": mx.arange(5.0, -5.0, -2.0),
     "upper": mx.where(t, i, -i),
@@ -75,6 +116,12 @@ cases = {
     "min": i.min(),
     "argmax_int": mx.argmax(i * i, axis=1),
     "argmin_int": mx.argmin(i * i, axis=0, keepdims=True),
+    "argmax": mx.argmax(a, axis=-1),
+    "argmin_nan": mx.argmin(nan),
+    "argmax_nan_first": mx.argmax(nan[1:]),
+    "sorted": mx.sort(a, axis=1),
+    "order": mx.argsort(-a, axis=-1),
+    "sign": mx.sign(a) + mx.sign(b),
     "cumsum_int": mx.cumsum(i, axis=1, reverse=True, inclusive=False),
     "rounded": mx.round(a * 3),
     "floor": mx.floor(a * 3),
@@ -102,6 +149,29 @@ cases = {
     "variance": a.var(axis=2),
     "cumsum": mx.cumsum(b, axis=0),
     "softmax": mx.softmax(a, axis=-1),
+    "expm1": mx.expm1(a * 1e-3),
+    "log1p": mx.log1p(b * 1e-4),
+    "hyperbolic": mx.sinh(a) + mx.cosh(b),
+    "tan": mx.tan(b),
+    "erfinv": mx.erfinv(mx.tanh(a) * 0.999),
+    "silu": nn.silu(a),
+    "gelu_of_halves": nn.gelu(f),
+    "elu": nn.elu(a),
+    "compiled": gated(a, b)[0],
+    "compiled_second": gated(a, b)[1],
+    "dequantised": mx.dequantize(*quarter, group_size=32, bits=4),
+    "quantised_product": mx.quantized_matmul(states, *quarter, group_size=32, bits=4),
+    "quantised_eighths": mx.quantized_matmul(states[:, None], *eighth, group_size=64, bits=8),
+    "quantised_thirds": mx.quantized_matmul(states, *third, group_size=64, bits=3),
+    "quantised_across": mx.quantized_matmul(states[:, :16], *across, transpose=False, group_size=32, bits=4),
+    "quantised_experts": mx.gather_qmm(
+        states[:, None, None], *stack, rhs_indices=mx.broadcast_to(chosen[:1], (3, 2)), group_size=64, bits=4
+    ),
+    "experts": mx.gather_mm(states[:2, None, None], experts.swapaxes(1, 2), rhs_indices=chosen),
+    "along_time": mx.conv1d(x, mx.ones((3, 3, 8)), stride=2, padding=1),
+    "across_image": mx.conv2d(grid, kernel, padding=(2, 0), dilation=(2, 1)),
+    "by_channel": mx.conv2d(grid, kernel[:4, ..., :1], groups=4),
+    "loss": nn.losses.cross_entropy(a, mx.array([[1, 0, 3], [2, 2, 0]]), reduction="mean"),
     "softmax_inner": mx.softmax(a, axis=1),
     "logsumexp": mx.logsumexp(a, axis=-1),
     "matmul": a @ b.T,
@@ -118,12 +188,20 @@ if newer:
     cases["unflattened"] = mx.unflatten(a, 2, (2, 2))
     cases["double"] = a.astype(mx.float64) / mx.array(3, mx.float64)
     cases["halves_product"] = h @ h.T
+    cases["put"] = mx.put_along_axis(a, mx.array([[[1], [0], [3]]]), mx.array(7.0), axis=2)
+if hasattr(mx, "slice"):
+    cases["dynamic"] = mx.slice(a, mx.array([1, 2]), (1, 2), (2, 2, 2))
+for mode in ["mxfp4", "mxfp8", "nvfp4"] if newest else []:
+    parts = quantised(matrix, mode=mode)
+    cases[mode] = mx.quantized_matmul(states, *parts, mode=mode)
 refused = {
     "sum_of_halves": h.sum(),
     "softmax_of_halves": mx.softmax(f, axis=-1),
-    "argmax": mx.argmax(a, axis=-1),
-    "sorted": mx.sort(a, axis=-1),
-    "sine_of": mx.sinh(a) + 1,
+    "partition": mx.topk(a, 2, axis=-1),
+    "angle": mx.arctan(a) + 1,
+    "quantised_halves": mx.quantized_matmul(
+        states.astype(mx.float16), *quantised(matrix.astype(mx.float16), group_size=64, bits=4)
+    ),
     "fraction": mx.arange(0, 1, 0.1),
     "spectrum": mx.fft.rfft(b),
 }

@@ -156,7 +156,7 @@ mlx_version $newest '0.29 and later'
 mlx_version 0.28.0 0.28
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
-mlx_lazy 0.32.4 85
-mlx_lazy 0.28.0 85
-mlx_lazy 0.25.2 85
-mlx_lazy 0.21.1 81
+mlx_lazy 0.32.4 126
+mlx_lazy 0.28.0 123
+mlx_lazy 0.25.2 123
+mlx_lazy 0.21.1 117
