@@ -92,6 +92,8 @@ static int begin(void **state)
 {
 	struct session *s = session_create(false);
 
+	((char *)image_at(&s->image, AT + 2048, 128))[127] = 1; /* in the cache's second line */
+
 	ops = *s->image.target.ops;
 	ops.resident = resident;
 	ops.footprint = footprint;
@@ -135,6 +137,23 @@ static void memory_counts_once(void **state)
 	lbx_resident_deinit(&r);
 }
 
+/* What is kept between computations is looked through, within the limit; of nothing else is it told. */
+static void caches_are_filled(void **state)
+{
+	struct session *s = *state;
+	struct lbx_target *target = s->context.target;
+	struct lbx_resident r;
+
+	assert_true(lbx_resident_take(&s->context, &r));
+	assert_true(lbx_resident_fill(&r, target, 128, NULL));
+	for (int i = 0; i < r.n; i++)
+		assert_int_equal(r.rows[i].filled, r.rows[i].usage == LBX_USAGE_STATE ? 64 : -1);
+	assert_true(lbx_resident_fill(&r, target, 127, NULL));
+	for (int i = 0; i < r.n; i++)
+		assert_int_equal(r.rows[i].filled, -1);
+	lbx_resident_deinit(&r);
+}
+
 static void memory_tells_what_is_resident(void **state)
 {
 	struct session *s = *state;
@@ -146,18 +165,19 @@ static void memory_tells_what_is_resident(void **state)
 	     "      16 B        0 B        1  weights, CPU\n"
 	     "     256 B     device        1  weights, GPU0\n"
 	     "      96 B       96 B        2  weights, Mapped\n"
-	     "     128 B          ?        1  state, CPU\n"
+	     "     128 B          ?        1  state, CPU; 64 B not zero\n"
 	     "     104 B       64 B        3  compute, CPU\n"
 	     "      16 B       16 B        1  inputs, CPU\n");
 	says(s, "memory", "--json",
 	     "{\"usage\":\"state\",\"kind\":\"CPU\",\"on_device\":false,\"tensors\":1,"
-	     "\"bytes\":128,\"resident\":null}");
+	     "\"bytes\":128,\"resident\":null,\"not_zero\":64}");
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(memory_counts_once, begin, session_stop),
+		cmocka_unit_test_setup_teardown(caches_are_filled, begin, session_stop),
 		cmocka_unit_test_setup_teardown(memory_tells_what_is_resident, begin, session_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #include "inspect/tensor/format.h"
 
 enum { DEFAULT_LIMIT = 12, LARGEST = 5, TEXT = 4096 };
+static const int64_t caches_max = (int64_t)8 << 30; /* bytes; a second or two */
 
 struct request {
 	enum lbx_by by;
@@ -221,6 +222,18 @@ static void tell_since(struct lbx_out *out, const struct lbx_snapshot *s, const 
 		   (long long)more, LB_S(more));
 }
 
+static bool take_resident(struct lbx_context *context, struct lbx_resident *ret)
+{
+	struct lbx_footprint f;
+
+	if (!lbx_target_footprint(context->target, &f)) /* not told then */
+		return true;
+	if (!lbx_resident_take(context, ret))
+		return false;
+	lbx_resident_look(ret, context->target);
+	return lbx_resident_fill(ret, context->target, caches_max, context->out);
+}
+
 /* Beside what the process takes as a whole. */
 static void tell_resident(struct lbx_context *context, const struct lbx_resident *r)
 {
@@ -255,8 +268,8 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 	if (ok && !before)
 		ok = lbx_holders_find(context, LARGEST, holders, &n);
 	/* a runtime that counts has told already what it holds */
-	if (ok && !before && !context->table && (ok = lbx_resident_take(context, &resident)))
-		lbx_resident_look(&resident, context->target);
+	if (ok && !before && !context->table)
+		ok = take_resident(context, &resident);
 	if (ok) {
 		lbx_begin(context->out, NULL);
 		if (before)

@@ -12,7 +12,7 @@
 #include "base/vector.h"
 #include "inspect/tensor/format.h"
 
-enum { OFTEN = 1 << 13 };
+enum { OFTEN = 1 << 13, PIECE = 1 << 20 };
 
 static const int ranks[LBX_USAGES] = {
 	[LBX_USAGE_WEIGHTS] = 0, [LBX_USAGE_STATE] = 1,   [LBX_USAGE_COMPUTE] = 2,
@@ -44,7 +44,8 @@ static int row_of(struct lbx_resident *r, const struct lbx_tensor *t)
 	if (i == LBX_RESIDENT_ROWS)
 		return i - 1;
 	r->n++;
-	r->rows[i] = (struct lbx_resident_row){ .usage = t->usage, .is_elsewhere = is_elsewhere, .resident = -1 };
+	r->rows[i] =
+	    (struct lbx_resident_row){ .usage = t->usage, .is_elsewhere = is_elsewhere, .resident = -1, .filled = -1 };
 	snprintf(r->rows[i].kind, sizeof r->rows[i].kind, "%s", kind);
 	return i;
 }
@@ -167,23 +168,71 @@ void lbx_resident_look(struct lbx_resident *r, struct lbx_target *target)
 	}
 }
 
+/* n: of whole lines, but for the last one. */
+static int64_t filled_of(const char *bytes, size_t n)
+{
+	static const char zeros[LBX_RESIDENT_LINE];
+	int64_t filled = 0;
+
+	for (size_t i = 0; i < n; i += LBX_RESIDENT_LINE) {
+		size_t line = n - i < LBX_RESIDENT_LINE ? n - i : LBX_RESIDENT_LINE;
+		if (memcmp(bytes + i, zeros, line) != 0)
+			filled += (int64_t)line;
+	}
+	return filled;
+}
+
+bool lbx_resident_fill(struct lbx_resident *r, struct lbx_target *target, int64_t limit, struct lbx_out *out)
+{
+	lb_auto_free char *piece = malloc(PIECE);
+	int64_t all = 0, done = 0;
+
+	if (!piece)
+		return lb_fail("out of memory");
+	for (int i = 0; i < r->n; i++) {
+		bool is_read = r->rows[i].usage == LBX_USAGE_STATE && !r->rows[i].is_elsewhere;
+		r->rows[i].filled = is_read ? 0 : -1;
+		all += is_read ? r->rows[i].bytes : 0;
+	}
+	for (size_t i = 0; i < r->n_ranges; i++) {
+		const struct lbx_resident_range *range = &r->ranges[i];
+		struct lbx_resident_row *row = &r->rows[range->row];
+		for (uint64_t at = range->start, n; at < range->end && row->filled >= 0; at += n, done += (int64_t)n) {
+			n = range->end - at < PIECE ? range->end - at : PIECE;
+			if (out && !lbx_progress(out, "reading caches", done, all))
+				return false;
+			if (all <= limit && lbx_target_try_read(target, at, piece, n))
+				row->filled += filled_of(piece, n);
+			else
+				row->filled = -1;
+		}
+	}
+	return true;
+}
+
 static void tell_row(struct lbx_out *out, const struct lbx_resident_row *row, bool is_shown)
 {
 	const char *usage = row->usage ? lbx_usage_name(row->usage) : "of unknown use";
-	char bytes[32], resident[32] = "?";
+	char bytes[32], resident[32] = "?", filled[32];
 
 	LBX_KEY(out, NULL,
-		json_pack("{s:o,s:o,s:b,s:I,s:I,s:o}", "usage", lbx_json_text(lbx_usage_name(row->usage)), "kind",
+		json_pack("{s:o,s:o,s:b,s:I,s:I,s:o,s:o}", "usage", lbx_json_text(lbx_usage_name(row->usage)), "kind",
 			  lbx_json_text(row->kind), "on_device", row->is_elsewhere, "tensors", (json_int_t)row->tensors,
 			  "bytes", (json_int_t)row->bytes, "resident",
-			  lbx_json_int_if(row->resident >= 0, row->resident)));
+			  lbx_json_int_if(row->resident >= 0, row->resident), "not_zero",
+			  lbx_json_int_if(row->filled >= 0, row->filled)));
 	if (!is_shown)
 		return;
 	lbx_format_bytes(row->bytes, bytes, sizeof bytes);
 	if (row->resident >= 0)
 		lbx_format_bytes(row->resident, resident, sizeof resident);
-	lbx_printf(out, "%10s %10s %8lld  %s%s%s\n", bytes, row->is_elsewhere ? "device" : resident,
+	lbx_printf(out, "%10s %10s %8lld  %s%s%s", bytes, row->is_elsewhere ? "device" : resident,
 		   (long long)row->tensors, usage, row->kind[0] ? ", " : "", row->kind);
+	if (row->filled >= 0) {
+		lbx_format_bytes(row->filled, filled, sizeof filled);
+		lbx_printf(out, "; %s not zero", filled);
+	}
+	lbx_printf(out, "\n");
 }
 
 void lbx_resident_tell(struct lbx_out *out, const struct lbx_resident *r, int lines)

@@ -19,7 +19,8 @@ enum {
 	FIELD = 11,
 	NAMES = 64,
 	BUFFERS = 12,
-	TEXT = 160
+	TEXT = 160,
+	CACHES_MAX = 1 << 28 /* bytes; each look reads them */
 };
 
 struct lbx_top_memory {
@@ -140,6 +141,8 @@ bool lbx_top_memory_look(struct lbx_top_memory *top)
 	top->now.ns = now();
 	top->has_footprint = lbx_target_footprint(top->running, &top->now.footprint);
 	lbx_resident_look(&top->resident, top->running);
+	if (!lbx_resident_fill(&top->resident, top->running, CACHES_MAX, NULL))
+		return false;
 	/* of a process that has ended the system tells nothing more */
 	return top->has_footprint || top->resident.n_ranges == 0 ||
 	       lbx_target_try_read(top->running, top->resident.ranges[0].start, &byte, 1) ||

@@ -393,6 +393,13 @@ watching()
 	same "$1: top knows whose tensors they are" "lazybones top   process $pid   ggml   over" \
 		"$(sed -n '1s/ over .*/ over/p' <<<"$said")"
 	same "$1: top tells its cache" 1 "$(grep -c '^ *[0-9.]* [KM]iB  *[0-9.]* [KM]iB  *[0-9]*  \(state\|of unknown use\), CPU' <<<"$said")"
+	# 35 cells of 256 bytes in each of 2 layers, of the keys, and of the values; these lie across in 2025-06: 2 lines for a row's 35
+	case $1 in
+	ggml-2025-06) cells='50 KiB' ;;
+	ggml-2026-09) cells='35 KiB' ;;
+	*) cells= ;;
+	esac
+	same "$1: how much of its cache was written" "$cells" "$(sed -n 's/.*state, CPU; \(.*\) not zero$/\1/p' <<<"$said")"
 	same "$1: all weights that it has used are in memory" '761 KiB 761 KiB 21 weights' \
 		"$(sed -n 's/,.*//; s/  */ /g; s/^ //; /21 weights$/p' <<<"$said")"
 	same "$1: memory says so, too" 1 "$("$O/bin/lazybones" pid $pid memory | grep -c '^ *761 KiB  *761 KiB  *21  weights')"
