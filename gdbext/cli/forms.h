@@ -12,11 +12,12 @@ struct lbx_form {
 	const struct lbx_command *command; /* NULL: the next word names it */
 	bool is_core, is_pair;
 	bool is_either; /* a core, or a process by its number */
+	bool is_alone; /* looks into no program */
 	bool is_own; /* reads its words itself: one of lbx_verbs, or help */
 	const char *lacks; /* what is said where nothing follows */
 };
 
-enum { LBX_FORMS = 10 };
+enum { LBX_FORMS = 12 };
 extern const struct lbx_form lbx_forms[LBX_FORMS];
 
 /* NULL: there is none. */

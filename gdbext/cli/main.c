@@ -37,7 +37,7 @@ static bool help(struct lbx_out *out, const char *name)
 
 	if (command)
 		lbx_command_help(out, command,
-				 command->needs & LBX_NEEDS_CORES ? "lazybones " : "lazybones (pid PID | core CORE) ",
+				 lbx_cli_is_inspection(command) ? "lazybones (pid PID | core CORE) " : "lazybones ",
 				 lbx_cli_prefix(command));
 	return command;
 }
@@ -137,7 +137,7 @@ static int answer(void *job)
 				       .lets_go = !r->stop };
 
 	out->json = r->json;
-	bool done = (r->cores || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&
+	bool done = (r->cores || r->is_alone || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&
 		    lbx_command_run(&context, &r->args);
 	char notice[512];
 	if (done)
@@ -147,11 +147,14 @@ static int answer(void *job)
 	if (!done)
 		explain_limit(&r->limits);
 	lbx_abandon(out, done ? NULL : lb_error_message());
-	bool wrong = !done && lb_error_cause() == LB_MISUSED;
+	bool wrong = !done && lb_error_cause() == LB_MISUSED, has_found = done && context.has_found;
 	lbx_stacks_destroy(context.stacks);
 	lbx_context_close(&context);
 	lbx_target_destroy(context.target);
-	return wrong ? misused() : report(done);
+	if (wrong)
+		return misused();
+	int status = report(done);
+	return status == LBX_EXIT_DONE && has_found ? LBX_EXIT_FOUND : status;
 }
 
 static bool asks_for_json(const char **words)

@@ -37,9 +37,14 @@ bool lbx_cli_has(const struct lbx_command *command)
 	return !(command->needs & LBX_NEEDS_LIVE);
 }
 
+bool lbx_cli_is_inspection(const struct lbx_command *command)
+{
+	return command->run && !(command->needs & (LBX_NEEDS_CORES | LBX_NEEDS_NO_PROGRAM));
+}
+
 const char *lbx_cli_prefix(const struct lbx_command *command)
 {
-	return !command->run || (command->needs & LBX_NEEDS_CORES) ? "lazybones " : "lazybones core CORE ";
+	return lbx_cli_is_inspection(command) ? "lazybones core CORE " : "lazybones ";
 }
 
 /* Long arguments have a line of their own. */
@@ -206,7 +211,7 @@ static void roff_inspections(struct lbx_out *out)
 	for (const struct lbx_command *const *row = lbx_commands; *row; row++) {
 		const struct lbx_command *c = *row;
 
-		if (!lbx_cli_has(c) || (c->needs & LBX_NEEDS_CORES))
+		if (!lbx_cli_has(c) || !lbx_cli_is_inspection(c))
 			continue;
 		lbx_printf(out, ".TP\n.BR lazybones\\-");
 		roff(out, c->name);
@@ -236,7 +241,7 @@ static void print_form_page(struct lbx_out *out, const struct lbx_form *form)
 static void print_row_page(struct lbx_out *out, const struct lbx_command *c, const struct lbx_form *form)
 {
 	const int max = sizeof c->options / sizeof *c->options;
-	bool is_inspection = c->run && !(c->needs & LBX_NEEDS_CORES);
+	bool is_inspection = lbx_cli_is_inspection(c);
 
 	roff_title(out, c->name);
 	roff(out, c->summary);
@@ -297,8 +302,9 @@ static void print_overview(struct lbx_out *out)
 		   ".TP\n%d\nit failed; a message on standard error says why\n"
 		   ".TP\n%d\nthe command line is wrong, whatever the program holds: a word, an option or its value "
 		   "is not understood, or one is missing\n"
+		   ".TP\n%d\n\\fBdoctor\\fR has found something that is more than of low severity\n"
 		   ".PP\n\\fBtrace\\fR ends with the status of the program that it has started.\n",
-		   LBX_EXIT_DONE, LBX_EXIT_FAILED, LBX_EXIT_MISUSED);
+		   LBX_EXIT_DONE, LBX_EXIT_FAILED, LBX_EXIT_MISUSED, LBX_EXIT_FOUND);
 	lbx_printf(
 	    out,
 	    ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"

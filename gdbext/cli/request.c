@@ -115,6 +115,10 @@ static bool take_cores(struct lbx_request *r, struct lbx_argv *words)
 static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_argv *words)
 {
 	begin_command(r, form->command);
+	if (form->is_alone) {
+		r->what = form->name;
+		return lbx_args_take(&r->args, words);
+	}
 	if (!form->operand)
 		return take_cores(r, words);
 	r->operand = (struct lbx_command){ .name = form->name, .arguments = form->operand, .max_args = 1 };
@@ -168,7 +172,7 @@ static void take_options(struct lbx_request *r)
 
 static bool complete(struct lbx_request *r, const struct lbx_form *form)
 {
-	bool is_pid = !r->is_core && !r->cores;
+	bool is_pid = !r->is_core && !r->cores && !r->is_alone;
 
 	if (!r->what)
 		return lb_fail("%s", form->lacks);
@@ -200,6 +204,7 @@ bool lbx_request_parse(struct lbx_argv words, struct lbx_request *ret)
 	words.at++;
 	ret->is_core = form->is_core;
 	ret->is_pair = form->is_pair;
+	ret->is_alone = form->is_alone;
 	if (!take(ret, form, &words))
 		return false;
 	take_options(ret);

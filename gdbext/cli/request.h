@@ -10,6 +10,7 @@
 
 struct lbx_request {
 	bool json, is_core, stop, help;
+	bool is_alone;      /* nothing is looked into */
 	bool is_pair;       /* `what` is one of the cores that the command's words name */
 	const char *what;   /* the core's path, or the process' number */
 	pid_t pid;          /* that number */

@@ -38,6 +38,7 @@ enum lbx_needs {
 	LBX_SELECTS_FRAME = 1 << 12,   /* which may be in another language */
 	LBX_LETS_GO =
 	    1 << 13, /* no elements are told: a process that is held for it may run on once its tensors are found */
+	LBX_NEEDS_NO_PROGRAM = 1 << 14, /* it looks into none: its words stand by themselves */
 };
 
 struct lbx_command {

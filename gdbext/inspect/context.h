@@ -64,6 +64,7 @@ struct lbx_context {
 	const char *const *cores; /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks; /* inspect/memory/points.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
+	bool has_found; /* by the command: something that was looked for is there, which its exit status tells */
 	/* Tells the catches that are set, under the key "catches"; NULL: likewise */
 	void (*catches)(struct lbx_out *out);
 };

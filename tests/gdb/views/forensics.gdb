@@ -6,3 +6,6 @@ tensor diff lazy lazy[:, :] --json
 tensor owner 0x10
 tensor freed
 tensor suspect --all
+tensor doctor --all
+tensor doctor --only L1,nosuch
+tensor explain L6

@@ -1,0 +1,55 @@
+#include "inspect/diagnose/case.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "inspect/diagnose/rule.h"
+#include "inspect/tensor/name.h"
+
+struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity severity, double confidence)
+{
+	struct lbx_diagnosis *d = c->diagnosis;
+	size_t same = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		same += d->list[i].rule == c->rule;
+	if (same == LBX_DIAGNOSED_MOST) {
+		d->left_out++;
+		return NULL;
+	}
+	if (!lb_reserve(d->list, d->room, d->n + 1)) {
+		lb_fail("out of memory for %zu findings", d->n);
+		return NULL;
+	}
+	struct lbx_diagnosed *found = &d->list[d->n++];
+	memset(found, 0, sizeof *found);
+	found->rule = c->rule;
+	found->severity = severity;
+	found->confidence = confidence;
+	return found;
+}
+
+bool lbx_case_means(const struct lbx_case *c, const struct lbx_tensor *t)
+{
+	char number[LBX_ID_TEXT_MAX];
+
+	if (!c->names)
+		return true;
+	lbx_tensor_id_text(t, number);
+	return *c->names == '#' ? strcmp(number, c->names) == 0 : lbx_name_matches(c->names, t->name);
+}
+
+uint64_t lbx_happened_arg(const struct lbx_case *c, const struct lbx_happened *event, const char *name)
+{
+	uint64_t value;
+
+	return lbx_event_arg(&c->flight, event->event, name, &value) ? value : 0;
+}
+
+void lbx_happened_text(const struct lbx_case *c, const struct lbx_happened *event, const char *name,
+		       char ret[LB_FLIGHT_TEXT_BYTES])
+{
+	lbx_event_text(c->table, &c->flight, event->event, name, ret);
+}

@@ -1,0 +1,66 @@
+/* What rules are checked on: a program, of which what several rules need is gathered once. */
+#ifndef LBX_CASE_H
+#define LBX_CASE_H
+
+#include "inspect/context.h"
+#include "inspect/diagnose/diagnosis.h"
+#include "inspect/diagnose/evaluations.h"
+#include "table/flight.h"
+
+/* Kinds of events that rules tell apart; X(name in the flight recorder). */
+#define LBX_HAPPENINGS(X) \
+	X(eval_start) \
+	X(eval_done) \
+	X(async_queue) \
+	X(async_done) \
+	X(wait_start) \
+	X(wait_done) \
+	X(op_done) \
+	X(alloc) \
+	X(dealloc) \
+	X(raw_misuse) \
+	X(implicit_eval) \
+	X(nan) \
+	X(error) \
+	X(compile)
+enum lbx_happening {
+	LBX_HAPPENED_OTHER,
+#define X(name) LBX_HAPPENED_##name,
+	LBX_HAPPENINGS(X)
+#undef X
+	    LBX_HAPPENINGS_N
+};
+
+/* An event, and what kind it is of. */
+struct lbx_happened {
+	enum lbx_happening what;
+	const struct lb_flight_event *event;
+};
+
+struct lbx_case {
+	struct lbx_context *context;
+	struct lbx_tensors *tensors; /* of all providers; NULL: there are none */
+	struct lbx_table *table;     /* the runtime's; NULL: it is not in the program */
+	struct lbx_root root;
+	struct lbx_flight flight;
+	enum lbx_happening *kinds;   /* of its kinds of events */
+	bool has_evaluations;
+	struct lbx_evaluations evaluations; /* by lbx_case_evaluations() */
+	const char *names;           /* a glob of those of the tensors that are meant, or "#12"; NULL: all */
+	double seconds;              /* that looking at values may take; 0: none are looked at */
+	const struct lbx_rule *rule; /* that is being checked */
+	struct lbx_diagnosis *diagnosis;
+};
+
+/* Another finding of the rule that is being checked, to be filled in: NULL, with an error, without memory; NULL, without
+ * one, where the rule has said enough, which is counted. */
+struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity severity, double confidence);
+/* Whether findings may be about a tensor: whether it was asked for. */
+bool lbx_case_means(const struct lbx_case *c, const struct lbx_tensor *t);
+/* Value of the event's argument called `name`; 0 if it has none such. */
+uint64_t lbx_happened_arg(const struct lbx_case *c, const struct lbx_happened *event, const char *name);
+/* The text that it leads to; "" without. */
+void lbx_happened_text(const struct lbx_case *c, const struct lbx_happened *event, const char *name,
+		       char ret[LB_FLIGHT_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,69 @@
+/* What the rules have found, and which of them could not be checked. */
+#ifndef LBX_DIAGNOSIS_H
+#define LBX_DIAGNOSIS_H
+
+#include "inspect/out.h"
+#include "target/target.h"
+#include "tensors/tensors.h"
+
+struct lbx_rule;    /* diagnose/rule.h */
+struct lbx_context; /* inspect/context.h */
+
+enum lbx_severity { LBX_LOW, LBX_MEDIUM, LBX_HIGH };
+
+enum { LBX_DIAGNOSED_MOST = 8, /* of one rule */ LBX_DIAGNOSED_TENSORS = 8 };
+
+struct lbx_diagnosed {
+	const struct lbx_rule *rule;
+	enum lbx_severity severity;
+	double confidence; /* from 0 to 1: how sure it is that this is wrong, and not meant so */
+	char title[320];   /* what is wrong, of this program: a line */
+	char evidence[1536];
+	char cost[320];    /* "" where it is not known */
+	char advice[768];
+	uint64_t pc;       /* the call that it is about; 0: none, or not known */
+	struct lbx_source_line line; /* of that: by lbx_diagnose(); without function and file where it is not known */
+	int n_tensors;
+	struct lbx_key tensors[LBX_DIAGNOSED_TENSORS];
+};
+
+struct lbx_unchecked {
+	const struct lbx_rule *rule;
+	const char *why;
+};
+
+struct lbx_diagnosis {
+	size_t n, room;
+	struct lbx_diagnosed *list; /* the worst first */
+	size_t n_checked, checked_room, n_unchecked, unchecked_room;
+	const struct lbx_rule **checked;
+	struct lbx_unchecked *unchecked;
+	uint64_t left_out; /* findings of rules that had said enough */
+};
+
+/* Adds to a text what still has room, as snprintf(). */
+void lbx_say(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define LBX_SAY(field, ...) lbx_say((field), sizeof(field), __VA_ARGS__)
+
+void lbx_diagnosed_tensor(struct lbx_diagnosed *d, const struct lbx_key *key);
+
+/* What is to be checked. */
+struct lbx_diagnose {
+	const char *only;    /* rules: "L1,L2b,nonfinite"; NULL: all */
+	const char *
+	    tensors; /* a glob of names, or "#12"; NULL: all. Events are of the whole program: then none are looked at */
+	double seconds; /* that looking at values may take; 0: they are not looked at */
+};
+/* Fails where the program has no tensors, or `only` means no rule; a debugger that must answer first is asked all at
+ * once. */
+bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, struct lbx_diagnosis *ret);
+void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis); /* all 0 is fine */
+
+const char *lbx_severity_name(enum lbx_severity severity);
+/* The worst of them; LBX_LOW where there is none. */
+enum lbx_severity lbx_diagnosis_worst(const struct lbx_diagnosis *diagnosis);
+/* As text and JSON: the object that is open gets `findings`, `checked` and `not_checked`. `all`: those of low severity are
+ * told in full, too. */
+void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *diagnosis, bool all);
+
+#endif

@@ -1,0 +1,104 @@
+/* NaN and Inf among the values that are there, and, of the first that was computed, where it comes from. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "inspect/diagnose/rule.h"
+#include "inspect/findings.h"
+#include "inspect/measure/nonfinite.h"
+#include "inspect/tensor/describe.h"
+
+enum { OTHERS_TOLD = 4 };
+
+/* The rest: how many, and the first of them. */
+static void say_others(struct lbx_diagnosed *f, const struct lbx_findings *found)
+{
+	int told = 0;
+
+	if (found->n < 2)
+		return;
+	LBX_SAY(f->evidence, " So do%s %d other%s%s: ", found->n == 2 ? "es" : "", found->n - 1, LB_S(found->n - 1),
+		found->capped ? " at least" : "");
+	for (int i = 1; i < found->n && told < OTHERS_TOLD; i++) {
+		struct lbx_tensor t;
+		char number[LBX_ID_TEXT_MAX];
+		if (!lbx_tensor_by_key(&found->list[i].key, &t)) {
+			lb_clear_error();
+			continue;
+		}
+		lbx_tensor_id_text(&t, number);
+		lbx_diagnosed_tensor(f, &found->list[i].key);
+		LBX_SAY(f->evidence, "%s%s", told++ ? ", " : "", t.name[0] ? t.name : number);
+	}
+	LBX_SAY(f->evidence, "%s.", found->n - 1 > told ? ", …" : "");
+}
+
+static bool tell(struct lbx_case *c, const struct lbx_findings *found)
+{
+	const struct lbx_finding *first = &found->list[0];
+	bool is_nan = strcmp(first->kind, "nan") == 0;
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, is_nan ? 0.95 : 0.7);
+	char number[LBX_ID_TEXT_MAX];
+	struct lbx_tensor t;
+
+	if (!f || !lbx_tensor_by_key(&first->key, &t))
+		return lb_ok();
+	lbx_tensor_id_text(&t, number);
+	f->pc = t.site;
+	lbx_diagnosed_tensor(f, &first->key);
+	LBX_SAY(f->title, "%s in %s, and in what was computed after it", is_nan ? "NaN" : "Inf",
+		t.name[0] ? t.name : number);
+	LBX_SAY(f->evidence, "%s.", first->text);
+	say_others(f, found);
+	LBX_SAY(f->advice, "`%sorigin %s` follows it to the operation or the data that it comes from.",
+		c->context->prefix ? c->context->prefix : "", t.name[0] ? t.name : number);
+	return lb_ok();
+}
+
+/* Those that were not asked for. */
+static void drop_others(struct lbx_case *c, struct lbx_findings *found)
+{
+	struct lbx_tensor t;
+	int n = 0;
+
+	for (int i = 0; i < found->n; i++)
+		if (lbx_tensor_by_key(&found->list[i].key, &t) && lbx_case_means(c, &t))
+			found->list[n++] = found->list[i];
+	found->n = n;
+	lb_clear_error();
+}
+
+static bool conclude(struct lbx_case *c, void *state)
+{
+	struct lbx_findings found = { 0 };
+	struct lbx_nonfinite sum;
+	bool done = lbx_find_nonfinite(c->context, c->seconds, &found, &sum);
+
+	(void)state;
+	if (done)
+		drop_others(c, &found);
+	if (done && found.n)
+		done = tell(c, &found);
+	lbx_findings_deinit(&found);
+	return done;
+}
+
+const struct lbx_rule lbx_rule_nonfinite = {
+	.id = "N1",
+	.name = "nonfinite",
+	.title = "NaN or Inf among the values",
+	.sees = LBX_SEES_TENSORS | LBX_SEES_VALUES,
+	.meaning =
+	    "A NaN spreads over everything that is computed from it. The first one that was computed is told, since\n"
+	    "the others come of it.",
+	.example = "lb_log(x)     /* of a negative element */",
+	.demands =
+	    "A ready floating tensor holds NaN or Inf. -Inf that was put into a mask is none, nor what has it from\n"
+	    "there.",
+	.cure =
+	    "`origin T` finds the operation that made it of finite inputs, or the data that held it; `tensor catch nan`\n"
+	    "stops where it is made.",
+	.conclude = conclude,
+};

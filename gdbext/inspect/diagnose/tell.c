@@ -1,0 +1,132 @@
+/* The findings, for people and for programs. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "inspect/diagnose/rule.h"
+#include "inspect/tensor/describe.h"
+
+enum { INDENT = 8 };
+
+static const char *site_of(const struct lbx_diagnosed *f, char *ret, size_t size)
+{
+	if (f->line.file[0])
+		snprintf(ret, size, "%s:%d%s%s", f->line.file, f->line.line, f->line.function[0] ? " " : "",
+			 f->line.function);
+	else if (f->line.function[0])
+		snprintf(ret, size, "%s", f->line.function);
+	else if (f->pc)
+		snprintf(ret, size, "0x%" PRIx64, f->pc);
+	else
+		return NULL;
+	return ret;
+}
+
+static json_t *ids(const struct lbx_diagnosed *f)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < f->n_tensors; i++)
+		json_array_append_new(list, lbx_json_int_if(f->tensors[i].id, (int64_t)f->tensors[i].id));
+	return list;
+}
+
+static json_t *finding(const struct lbx_diagnosed *f)
+{
+	char site[600];
+
+	return json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "id", f->rule->id, "rule", f->rule->name,
+			 "severity", lbx_severity_name(f->severity), "confidence", lbx_json_double(f->confidence),
+			 "title", lbx_json_string(f->title), "evidence", lbx_json_string(f->evidence), "site",
+			 lbx_json_text(site_of(f, site, sizeof site)), "tensors", ids(f), "cost",
+			 lbx_json_text(f->cost), "advice", lbx_json_text(f->advice));
+}
+
+static void print_part(struct lbx_out *out, const char *name, const char *text)
+{
+	if (!text || !*text)
+		return;
+	lbx_wrap(out, 0, INDENT);
+	lbx_printf(out, "%*s", INDENT, "");
+	if (*name)
+		lbx_styled(out, LBX_DIM, "%s" LBX_STAY, name);
+	lbx_printf(out, "%s\n", text);
+}
+
+static void print_finding(struct lbx_out *out, const struct lbx_diagnosed *f, bool is_short)
+{
+	char site[600];
+
+	lbx_wrap(out, 0, INDENT);
+	lbx_styled(out, f->severity == LBX_LOW ? LBX_DIM : LBX_WARNING, "%-*s", INDENT, lbx_severity_name(f->severity));
+	lbx_styled(out, LBX_TITLE, "%s", f->title);
+	lbx_printf(out, " [%s]\n", f->rule->id);
+	if (is_short)
+		return;
+	print_part(out, "", f->evidence);
+	print_part(out, "at:", site_of(f, site, sizeof site));
+	print_part(out, "cost:", f->cost);
+	print_part(out, "try:", f->advice);
+}
+
+/* "L2a to L2c, L6 (the program records no events)": those of one reason together. */
+static void print_unchecked(struct lbx_out *out, const struct lbx_diagnosis *d)
+{
+	if (!d->n_unchecked)
+		return;
+	lbx_wrap(out, 0, INDENT);
+	lbx_printf(out, "not checked: ");
+	for (size_t i = 0; i < d->n_unchecked; i++) {
+		const char *why = d->unchecked[i].why;
+		bool is_told = false, is_first = true;
+		for (size_t k = 0; k < i && !is_told; k++)
+			is_told = strcmp(d->unchecked[k].why, why) == 0;
+		if (is_told)
+			continue;
+		lbx_printf(out, "%s", i ? "; " : "");
+		for (size_t k = i; k < d->n_unchecked; k++) {
+			if (strcmp(d->unchecked[k].why, why) != 0)
+				continue;
+			lbx_printf(out, "%s%s", is_first ? "" : ", ", d->unchecked[k].rule->id);
+			is_first = false;
+		}
+		lbx_printf(out, " (%s)", why);
+	}
+	lbx_printf(out, "\n");
+}
+
+static void print_sum(struct lbx_out *out, const struct lbx_diagnosis *d)
+{
+	if (d->n)
+		lbx_printf(out, "%zu finding%s by %zu rule%s", d->n, LB_S(d->n), d->n_checked, LB_S(d->n_checked));
+	else
+		lbx_printf(out, "nothing found by %zu rule%s", d->n_checked, LB_S(d->n_checked));
+	if (d->left_out)
+		lbx_printf(out, "; %" PRIu64 " more like them", d->left_out);
+	lbx_printf(out, "\n");
+}
+
+void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *d, bool all)
+{
+	struct lbx_out *out = context->out;
+
+	lbx_begin_list(out, "findings");
+	for (size_t i = 0; i < d->n; i++) {
+		LBX_KEY(out, NULL, finding(&d->list[i]));
+		print_finding(out, &d->list[i], d->list[i].severity == LBX_LOW && !all);
+	}
+	lbx_end(out);
+	lbx_begin_list(out, "checked");
+	for (size_t i = 0; i < d->n_checked; i++)
+		LBX_KEY(out, NULL, json_string(d->checked[i]->id));
+	lbx_end(out);
+	lbx_begin_list(out, "not_checked");
+	for (size_t i = 0; i < d->n_unchecked; i++)
+		LBX_KEY(out, NULL, json_pack("{s:s,s:s}", "id", d->unchecked[i].rule->id, "why", d->unchecked[i].why));
+	lbx_end(out);
+	LBX_KEY(out, "left_out", json_integer((json_int_t)d->left_out));
+	print_sum(out, d);
+	print_unchecked(out, d);
+}

@@ -1,0 +1,98 @@
+/* Dtypes, compiled functions, memory, faults. */
+#include <stdlib.h>
+
+#include "scene.h"
+
+void play_double_scale(bool sick)
+{
+	lb_tensor *x = normal(64, 8, 1);
+	lb_tensor *scale = lb_full(LB_SHAPE(8), 0.5, sick ? LB_F64 : LB_F32);
+	lb_tensor *y = lb_keep(lb_named("y", lb_tanh(lb_multiply(x, scale))));
+
+	if (sick)
+		return; /* nobody has computed it yet */
+	lb_eval(y);
+}
+
+static bool scaled(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)n_in;
+	(void)n_out;
+	out[0] = lb_tanh(lb_multiply(in[0], lb_scalar(*(const double *)context)));
+	return lb_ok();
+}
+
+void play_changing_sizes(bool sick)
+{
+	static double factor = 2;
+	lb_compiled *step = lb_compile("step", scaled, &factor, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(64, 4, 2));
+
+	for (int i = 1; i <= 40; i++) {
+		LB_SCOPE {
+			lb_tensor *in = lb_slice(x, LB_TO(sick ? i : 40)), *out;
+			if (lb_call(step, 1, &in, 1, &out))
+				lb_eval(out);
+		}
+	}
+}
+
+void play_changing_constant(bool sick)
+{
+	static double factor;
+	lb_compiled *step = lb_compile("scale", scaled, &factor, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(64, 4, 3));
+
+	for (int i = 1; i <= 40; i++) {
+		LB_SCOPE {
+			lb_tensor *in = x, *out;
+			factor = sick ? i : 2;
+			if (lb_call_with(step, &factor, sizeof factor, 1, &in, 1, &out))
+				lb_eval(out);
+		}
+	}
+}
+
+/* Sizes that change leave a buffer of each behind. */
+void play_full_cache(bool sick)
+{
+	lb_tensor *w = lb_keep(lb_named("w", normal(256, 256, 4)));
+
+	lb_eval(w);
+	lb_set_cache_limit(1ULL << 30);
+	for (int i = 1; i <= 40; i++) {
+		LB_SCOPE {
+			lb_eval(lb_exp(normal(sick ? 4000 + 300 * i : 4000, 256, 5)));
+		}
+	}
+	if (!sick)
+		lb_clear_cache();
+}
+
+void play_raw_view(bool sick)
+{
+	lb_tensor *image = normal(48, 64, 6), *turned = lb_keep(lb_named("turned", lb_transpose(image, LB_AXES(1, 0))));
+	float *copy = malloc(48 * 64 * sizeof *copy);
+
+	lb_eval(turned);
+	const float *from = sick ? lb_raw_data(turned) : lb_data(turned);
+	for (int i = 0; i < 48 * 64; i++)
+		copy[i] = from[i];
+}
+
+void play_failing_call(bool sick)
+{
+	lb_tensor *x = normal(2, 3, 7), *w = normal(3, 4, 8);
+
+	lb_keep(lb_named("y", sick ? lb_matmul(w, x) : lb_matmul(x, w)));
+}
+
+void play_log_of_negative(bool sick)
+{
+	lb_tensor *x = lb_named("x", normal(16, 4, 9));
+	lb_tensor *y = lb_named("y", lb_log(sick ? x : lb_add(lb_square(x), lb_scalar(1))));
+	lb_tensor *loss = lb_keep(lb_named("loss", lb_mean(y, LB_ALL_AXES, false)));
+
+	lb_keep(y);
+	lb_eval(loss);
+}

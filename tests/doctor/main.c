@@ -1,0 +1,39 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene.h"
+
+static const struct {
+	const char *name, *rule;
+	void (*play)(bool sick);
+} scenes[] = {
+#define SCENE(name, rule) { #name, #rule, play_##name },
+#include "scenes.def"
+#undef SCENE
+};
+
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "list") == 0) {
+		for (int i = 0; i < SCENES; i++)
+			printf("%s %s\n", scenes[i].name, scenes[i].rule);
+		return 0;
+	}
+	for (int i = 0; argc == 3 && i < SCENES; i++) {
+		if (strcmp(scenes[i].name, argv[1]) != 0)
+			continue;
+		LB_SCOPE {
+			scenes[i].play(strcmp(argv[2], "sick") == 0);
+			puts("ready");
+			fflush(stdout);
+			while (getchar() != EOF)
+				;
+		}
+		return 0;
+	}
+	fprintf(stderr, "usage: scenes list | scenes NAME sick|well\n");
+	return 2;
+}
