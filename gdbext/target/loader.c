@@ -286,6 +286,18 @@ bool lbx_loaded_file(struct lbx_target *target, uint64_t name, char *ret, size_t
 	return ret[0] != '\0';
 }
 
+static bool is_mapped(struct lbx_target *target, const char *begins)
+{
+	struct lbx_module module;
+	bool found = false;
+
+	for (size_t i = 0; !found && lbx_target_module(target, i, &module); i++) {
+		const char *slash = module.path ? strrchr(module.path, '/') : NULL;
+		found = slash && strncmp(slash + 1, begins, strlen(begins)) == 0;
+	}
+	return found;
+}
+
 bool lbx_loaded_named(struct lbx_target *target, const char *begins)
 {
 	struct lbx_loader loader;
@@ -301,6 +313,8 @@ bool lbx_loaded_named(struct lbx_target *target, const char *begins)
 		while (!found && next_link(&loader, &link))
 			found = lbx_loaded_file(target, link.name, file, sizeof file) &&
 				strncmp(file, begins, strlen(begins)) == 0;
+	if (!found && (loader.unread || (clean && !lb_ok())))
+		found = is_mapped(target, begins);
 	if (clean)
 		lb_clear_error();
 	return found;

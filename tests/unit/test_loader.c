@@ -249,7 +249,8 @@ static void survives_damage(void **state)
 static bool module_made(struct lbx_target *target, size_t i, struct lbx_module *ret)
 {
 	(void)target;
-	*ret = (struct lbx_module){ .start = i == 0 ? AT : LIBRARY };
+	*ret = i == 0 ? (struct lbx_module){ .start = AT, .path = "/usr/bin/program" }
+		      : (struct lbx_module){ .start = LIBRARY, .path = "/usr/lib/libmade.so.1" };
 	return i < 2;
 }
 
@@ -271,7 +272,10 @@ static void what_was_mapped_is_found_without_the_list(void **state)
 		put(LIBRARY + sizeof header, &load, sizeof load);
 		put(pointers[i], &nowhere, sizeof nowhere);
 		assert_int_equal(lbx_loaded_modules(&made.target, modules, MAX), 1);
+		assert_false(lbx_loaded_named(&made.target, "libmade.so"));
 		made.target.ops = &ops;
+		assert_true(lbx_loaded_named(&made.target, "libmade.so"));
+		assert_false(lbx_loaded_named(&made.target, "libother.so"));
 		assert_int_equal(lbx_loaded_modules(&made.target, modules, MAX), 2);
 		assert_int_equal(modules[0].bias, AT);
 		assert_int_equal(modules[1].bias, LIBRARY);
