@@ -1,4 +1,4 @@
-/* As gcc and clang make it: on x86-64 in PyTorch 1.13 to 2.14, on aarch64 in 2.13. */
+/* As gcc and clang make it: on x86-64 in PyTorch 1.13 to 2.14 (up to 2.5 with shorter distances), on aarch64 in 2.13. */
 #include "torch/accessors.h"
 
 #include <elf.h>
@@ -25,19 +25,37 @@ static bool gradient_x86(const unsigned char *code, uint32_t *ret)
 	return memcmp(at, lea, sizeof lea) == 0 && at[3] < 0x80 && at[4] == 0xc3;
 }
 
-/* movzbl OFFSET(%rdi),%eax, or cmpb $0,OFFSET(%rdi); then cmpq $0,OFFSET(%rdi) */
+/* movzbl OFFSET(%rdi),%eax, or cmpb $0,OFFSET(%rdi): whether it is one, with the offset in four bytes or in one. */
+static bool is_flag(const unsigned char *code, uint32_t *ret)
+{
+	static const struct {
+		size_t n, offset;
+		unsigned char begins[3];
+	} forms[] = {
+		{ 3, 4, { 0x0f, 0xb6, 0x87 } },
+		{ 3, 1, { 0x0f, 0xb6, 0x47 } },
+		{ 2, 4, { 0x80, 0xbf } },
+		{ 2, 1, { 0x80, 0x7f } },
+	};
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		if (memcmp(code, forms[i].begins, forms[i].n) != 0)
+			continue;
+		*ret = 0;
+		memcpy(ret, code + forms[i].n, forms[i].offset);
+		return true;
+	}
+	return false;
+}
+
+/* The flag is looked at, then cmpq $0,OFFSET(%rdi) at the function. */
 static bool requires_x86(const unsigned char *code, uint32_t *ret_byte, uint32_t *ret_word)
 {
-	static const unsigned char load[] = { 0x0f, 0xb6, 0x87 }, compare[] = { 0x80, 0xbf },
-				   is_null[] = { 0x48, 0x83, 0x7f };
+	static const unsigned char is_null[] = { 0x48, 0x83, 0x7f };
 	int n_bytes = 0, n_words = 0;
 
 	for (int i = 0; i + 7 <= LBX_TORCH_CODE && code[i] != 0xc3; i++) {
-		int more = memcmp(code + i, load, sizeof load) == 0         ? 3
-			   : memcmp(code + i, compare, sizeof compare) == 0 ? 2
-									    : 0;
-		if (more) {
-			memcpy(ret_byte, code + i + more, sizeof *ret_byte);
+		if (is_flag(code + i, ret_byte)) {
 			n_bytes++;
 		} else if (memcmp(code + i, is_null, sizeof is_null) == 0 && code[i + 4] == 0) {
 			*ret_word = code[i + 3];

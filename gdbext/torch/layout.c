@@ -5,6 +5,7 @@
 static const struct lbx_torch_layout rows[] = {
 	{ .since = "2.13", .behind = LBX_TORCH_BEHIND_SHORT, .rank = 0x38, .device = LBX_TORCH_DEVICE },
 	{ .since = "2.6", .behind = LBX_TORCH_BEHIND_SHORT, .rank = 0x40, .device = LBX_TORCH_DEVICE },
+	{ .since = "2.2", .behind = LBX_TORCH_BEHIND_LONG, .rank = 0x48, .device = LBX_TORCH_DEVICE },
 	{ .since = "1.13", .behind = LBX_TORCH_BEHIND_LONG, .rank = 0x48, .device = LBX_TORCH_DEVICE_BEHIND },
 };
 

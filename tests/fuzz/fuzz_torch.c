@@ -5,7 +5,7 @@
 #include "../unit/torch_image.h"
 #include "torch/torch.h"
 
-enum { ROWS = 3 };
+enum { ROWS = 4 };
 
 static struct regions *program(unsigned flags)
 {

@@ -17,7 +17,7 @@
 #include "torch/torch.h"
 #include "torch_image.h"
 
-enum { ROWS = 3, N = 14, W = 13, Y = 14, GONE = 16 };
+enum { ROWS = 4, N = 14, W = 13, Y = 14, GONE = 16 };
 
 static struct torch_image image;
 static struct lbx_tensors *set;
@@ -338,6 +338,22 @@ static void modules_of_cpp_have_names(void **state)
 	is_called("");
 }
 
+/* In wheels up to 2.5 the flag is near enough for one byte to tell where: libtorch_cpu.so of 2.2.2. */
+static void code_with_short_distances_is_understood(void **state)
+{
+	static const unsigned char load[] = { 0x0f, 0xb6, 0x47, 0x78, 0x84, 0xc0, 0x75, 0x08, 0x48,
+					      0x83, 0x7f, 0x30, 0x00, 0x0f, 0x95, 0xc0, 0xc3 };
+	uint64_t meta = regions_get(&image.regions, tensor(W).address + image.layout.behind + LBX_TORCH_AUTOGRAD, 8);
+
+	(void)state;
+	regions_put(&image.regions, meta + TORCH_REQUIRES, 0, 1);
+	regions_put(&image.regions, meta + 0x78, 1, 1);
+	regions_copy(&image.regions, TORCH_CODE + 0x40, load, sizeof load);
+	assert_true(look());
+	assert_non_null(strstr(facts_of(W), "requires_grad: True\ngrad: #14\n"));
+	assert_non_null(strstr(facts_of(Y), "graph: 3 nodes, 1 of them"));
+}
+
 /* The functions of libtorch_cpu.so in the wheel of 2.13.0 for aarch64. */
 static void code_of_aarch64_is_understood(void **state)
 {
@@ -633,6 +649,7 @@ int main(void)
 		CASE(autograds_graph_is_followed),
 		CASE(what_autograd_knows_is_told),
 		CASE(what_is_not_certain_is_not_told),
+		CASE(code_with_short_distances_is_understood),
 		CASE(code_of_aarch64_is_understood),
 		CASE(modules_of_cpp_have_names),
 	};
