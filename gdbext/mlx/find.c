@@ -193,11 +193,12 @@ static bool is_as_before(struct lbx_mlx_set *s, struct lbx_target *now, uint64_t
 
 static void drop_changed(struct lbx_mlx_set *s)
 {
-	struct lbx_target *now = lbx_target_now(s->tensors.target);
+	struct lbx_window now;
 	size_t n = 0;
 
+	lbx_window_init(&now, lbx_target_now(s->tensors.target));
 	for (size_t i = 0; i < s->n; i++)
-		if (is_as_before(s, now, s->objects[i]))
+		if (is_as_before(s, &now.target, s->objects[i]))
 			s->objects[n++] = s->objects[i];
 	lbx_target_changed(s->tensors.target, s->n - n);
 	s->n = n;
