@@ -17,6 +17,14 @@ enum { INSTANCE_OFFSET = 0x10, INSTANCE_FLAGS = 0x14, IS_DIRECT = 1 << 2, INSTAN
 
 enum { MAX_TOLD = 16, MAX_STEPS = 64, FUNCTION = 96, TEXT = 1024, NO_NODE = UINT32_MAX };
 
+/* Those of a set, which may outlive the target by which it was found. */
+static struct lbx_mlx_names *names_of(struct lbx_mlx_set *s)
+{
+	if (s->names.python)
+		lbx_python_use(s->names.python, lbx_mlx_set_target(s));
+	return &s->names;
+}
+
 /* ---- Python's objects of arrays ---- */
 
 /* A class of a module of Python's, by its name; 0: there is none. */
@@ -30,7 +38,7 @@ static uint64_t class_of(struct lbx_python *py, const char *module, const char *
 
 uint64_t lbx_mlx_held_by(struct lbx_mlx_set *s, uint64_t object)
 {
-	const struct lbx_python *py = s->names.python;
+	const struct lbx_python *py = names_of(s)->python;
 	uint64_t words[2]; /* a shared_ptr: the record, and the counts in front of it */
 	int32_t offset, flags;
 
@@ -53,7 +61,7 @@ static bool is_wanted(void *context, uint64_t object)
 
 bool lbx_mlx_is_module(struct lbx_mlx_set *s, uint64_t object)
 {
-	const struct lbx_mlx_names *names = &s->names;
+	const struct lbx_mlx_names *names = names_of(s);
 
 	return names->python && names->rules.members_of &&
 	       lbx_py_is_derived(names->python, lbx_py_type_of(names->python, object), names->rules.members_of);
@@ -114,14 +122,6 @@ void lbx_mlx_names_free(struct lbx_mlx_names *names)
 	lbx_py_walk_end(&names->walk);
 	lbx_python_close(names->python);
 	free(names->list);
-}
-
-/* Those of a set, which may outlive the target by which it was found. */
-static struct lbx_mlx_names *names_of(struct lbx_mlx_set *s)
-{
-	if (s->names.python)
-		lbx_python_use(s->names.python, lbx_mlx_set_target(s));
-	return &s->names;
 }
 
 /* ---- names ---- */
