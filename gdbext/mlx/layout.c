@@ -3,8 +3,8 @@
 #include <stddef.h>
 
 static const struct lbx_mlx_layout rows[] = {
-	{ .versions = "0.29 and later", .is_small = true, .is_offset = true, .strides = 0x48, .size = 0xb8 },
-	{ .versions = "0.28", .is_small = true, .strides = 0x48, .size = 0xb8 },
+	{ .versions = "0.29.4 and later", .is_small = true, .is_offset = true, .strides = 0x48, .size = 0xb8 },
+	{ .versions = "0.28 to 0.29.3", .is_small = true, .strides = 0x48, .size = 0xb8 },
 	{ .versions = "0.22 to 0.27", .strides = 0x18, .size = 0x30 },
 	{ .versions = "0.21", .has_scheduled = true, .strides = 0x18, .size = 0x30 },
 };

@@ -326,7 +326,8 @@ static void quantised_products_are_checked(void **state)
 {
 	(void)state;
 	become("N3mlx4core15QuantizedMatmulE", (const int32_t[]){ 64, 4, 0, 0 }, 16);
-	is_refused("so many inputs");
+	/* older ones export no function that tells where the next field is */
+	is_refused(row > 0 ? "formats of an unknown version" : "so many inputs");
 	become("N3mlx4core15QuantizedMatmulE", (const int32_t[]){ 64, 9, 0, 0 }, 16);
 	is_refused("such a format");
 	become("N3mlx4core4SortE", (const int32_t[]){ -2 }, 4);
