@@ -14,12 +14,12 @@ mlx_seen()
 # mlx_answers: the commands' answers, without what is another one's each time, or another version's
 mlx_answers()
 {
-	sed -e "s#$scratch#SCRATCH#g" \
+	sed -e "s#$scratch#SCRATCH#g; s#$PWD/##g" -e 's/^thread [0-9]*$/thread N/; s/Python 3[0-9.]*/Python/' \
 		-e 's/#[0-9][0-9]*/#N/g; s/^#N  */#N /; s/^id  */id /; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g' \
 		-e 's/"\(id\|root\|from\|to\|references\)":[0-9]*/"\1":N/g' \
 		-e 's/"inputs":\[[0-9,]*\]/"inputs":[N]/g; s/"\(buffer\|pending\)":{[^}]*}/"\1":{}/g; s/"pointers\(_unknown\)*":.*//' \
 		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d' \
-		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *512 B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
+		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *[0-9.]* K*i*B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
 		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^1 record /d; /^  kept: /d; / mlx.core.random.state/d' \
 		-e 's/,*{"name":"status","text":"[a-z]*"}//'
 }
@@ -43,12 +43,13 @@ mlx_ask_gdb()
 		sed -n '/^\$ /,$p' | mlx_answers
 }
 
-# mlx_commands WHAT ANSWERS: the commands' answers are the recorded ones
+# mlx_commands WHAT ANSWERS [FILE]: the commands' answers are the recorded ones
 mlx_commands()
 {
-	[ "$record" ] && echo "$2" >tests/real/mlx/commands.out
+	local file=tests/real/mlx/${3:-commands}.out
+	[ "$record" ] && echo "$2" >"$file"
 	same "$1: what the commands say" "$(awk 'NR == FNR { asked["$ " $0] = 1; next } /^\$ / { on = $0 in asked } on' \
-		<(mlx_answers <"$scratch/commands") tests/real/mlx/commands.out)" "$2"
+		<(mlx_answers <"$scratch/commands") "$file")" "$2"
 }
 
 # The process as gdb sees it; through gdbserver, where each reading is slow, a few questions.
@@ -150,10 +151,38 @@ mlx_cpp()
 	wait $pid
 }
 
+# mlx_told: the rows of gdbext/mlx.md's table, a command and a line of its answer each, which are not in the recorded answers
+mlx_told()
+{
+	local command said
+	sed -n 's/^|.*| `\([^`]*\)` | `\(.*\)` |$/\1\t\2/p' gdbext/mlx.md |
+		while IFS=$'\t' read -r command said; do
+			sed 's#SCRATCH/##g' tests/real/mlx/recipes.out |
+				awk -v asked="\$ $command" '/^\$ / { on = $0 == asked } on' |
+				grep -qF -- "$(mlx_answers <<<"$said")" || echo "$command: $said"
+		done
+}
+
+# The mistakes that guides warn of, each in a scene of one program.
+mlx_recipes()
+{
+	local what="mlx $newest, guides' recipes" python=$real/mlx-$newest/bin/python line
+	fetched "mlx-$newest" || return
+	coproc "$python" tests/real/mlx/recipes.py "$scratch" 2>"$scratch/mlx.log"
+	pid=$COPROC_PID
+	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	sed "s#SCRATCH#$scratch#" tests/real/mlx/recipes.txt >"$scratch/commands"
+	mlx_commands "$what, gdb" "$(mlx_ask_gdb -p $pid)" recipes
+	same "$what: the table of mlx.md" '' "$(mlx_told)"
+	eval "exec ${COPROC[1]}>&-"
+	wait $pid
+}
+
 newest=0.32.4
 mlx_cpp
-mlx_version $newest '0.29 and later'
-mlx_version 0.28.0 0.28
+mlx_recipes
+mlx_version $newest '0.29.4 and later'
+mlx_version 0.28.0 '0.28 to 0.29.3'
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
 mlx_lazy 0.32.4 126
