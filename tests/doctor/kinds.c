@@ -1,18 +1,7 @@
-/* Dtypes, compiled functions, memory, faults. */
+/* Compiled functions, memory, faults. */
 #include <stdlib.h>
 
 #include "scene.h"
-
-void play_double_scale(bool sick)
-{
-	lb_tensor *x = normal(64, 8, 1);
-	lb_tensor *scale = lb_full(LB_SHAPE(8), 0.5, sick ? LB_F64 : LB_F32);
-	lb_tensor *y = lb_keep(lb_named("y", lb_tanh(lb_multiply(x, scale))));
-
-	if (sick)
-		return; /* nobody has computed it yet */
-	lb_eval(y);
-}
 
 static bool scaled(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {

@@ -1,0 +1,95 @@
+/* Heads that are split off by a reshape alone: elements end up in the wrong places. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "inspect/diagnose/ops.h"
+#include "inspect/diagnose/rule.h"
+#include "inspect/tensor/describe.h"
+
+enum { SITES_MOST = 64 };
+
+struct splits {
+	int n;
+	struct split {
+		uint64_t site, times;
+		struct lbx_key key, from;
+	} list[SITES_MOST];
+};
+
+/* (B, L, H * D) as (B, H, L, D): the length moves behind the heads, and nothing has been transposed. */
+static bool is_split(const struct lbx_tensor *t, const struct lbx_tensor *from)
+{
+	const int64_t *to = lbx_shape(t), *of = lbx_shape(from);
+
+	return t->rank == 4 && from->rank == 3 && to[0] == of[0] && to[2] == of[1] && to[1] * to[3] == of[2] &&
+	       to[1] != to[2] && to[1] > 1 && to[2] > 1 && to[3] > 1;
+}
+
+static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
+{
+	struct splits *s = state;
+	struct lbx_tensor from;
+	int i = 0;
+
+	(void)c;
+	if (t->torn || t->is_shapeless || !lbx_made_by(t, "reshape") || !lbx_input_of(t, 0, &from) ||
+	    from.is_shapeless || !is_split(t, &from))
+		return true;
+	while (i < s->n && s->list[i].site != t->site)
+		i++;
+	if (i == SITES_MOST)
+		return true;
+	if (i == s->n)
+		s->list[s->n++] = (struct split){ t->site, 0, lbx_tensor_key(t), lbx_tensor_key(&from) };
+	s->list[i].times++;
+	return true;
+}
+
+static bool conclude(struct lbx_case *c, void *state)
+{
+	struct splits *s = state;
+	char text[LBX_DESCRIPTION_MAX], before[LBX_DESCRIPTION_MAX];
+	struct lbx_tensor t, from;
+
+	for (int i = 0; i < s->n; i++) {
+		struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.8);
+		if (!f || !lbx_tensor_by_key(&s->list[i].key, &t) || !lbx_tensor_by_key(&s->list[i].from, &from))
+			return lb_ok();
+		f->pc = s->list[i].site;
+		lbx_diagnosed_tensor(f, &s->list[i].key);
+		lbx_describe(&t, text, sizeof text);
+		lbx_describe(&from, before, sizeof before);
+		LBX_SAY(f->title, "heads are split by a reshape where a transpose is missing");
+		LBX_SAY(f->evidence,
+			"%s is a reshape of %s: the axis of %" PRId64 " positions has moved behind that of %" PRId64
+			" heads, and "
+			"elements of different positions are mixed in each head. %" PRIu64 " such tensor%s.",
+			text, before, lbx_shape(&t)[2], lbx_shape(&t)[1], s->list[i].times,
+			LB_PLURAL(s->list[i].times, " is there", "s are there"));
+		LBX_SAY(f->advice,
+			"Reshape to (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+			"), then transpose to the axes (0, 2, 1, 3).",
+			lbx_shape(&t)[0], lbx_shape(&t)[2], lbx_shape(&t)[1], lbx_shape(&t)[3]);
+	}
+	return lb_ok();
+}
+
+const struct lbx_rule lbx_rule_split_heads = {
+	.id = "L9b",
+	.name = "split-heads",
+	.title = "heads split by a reshape where a transpose is missing",
+	.sees = LBX_SEES_TENSORS,
+	.meaning =
+	    "A reshape keeps the order of elements. From (B, L, H*D) straight to (B, H, L, D) it cuts the rows of\n"
+	    "positions anew, so each head gets elements of some positions instead of its part of all.",
+	.example = "q = lb_reshape(q, LB_SHAPE(B, H, L, D));     /* q is (B, L, H*D) */",
+	.demands =
+	    "A reshape of three axes (B, L, E) to four (B, H, L, D) with H*D = E, where H, L and D are more than 1\n"
+	    "and H is not L.",
+	.cure = "lb_transpose(lb_reshape(q, LB_SHAPE(B, L, H, D)), LB_AXES(0, 2, 1, 3)).",
+	.state = sizeof(struct splits),
+	.tensor = see,
+	.conclude = conclude,
+};

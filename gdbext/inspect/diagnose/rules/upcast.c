@@ -1,0 +1,96 @@
+/* Half precision that is made float32 for a softmax or a norm, and half again: they compute so themselves. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "inspect/diagnose/ops.h"
+#include "inspect/diagnose/rule.h"
+#include "inspect/tensor/describe.h"
+
+enum { SITES_MOST = 64 };
+
+struct upcasts {
+	int n;
+	struct upcast {
+		uint64_t site, times;
+		struct lbx_key middle, result;
+	} list[SITES_MOST];
+};
+
+static const char *const accurate[] = { "softmax", "rms_norm", "layer_norm", "logsumexp", NULL };
+
+static bool is_accurate(const struct lbx_tensor *t)
+{
+	for (const char *const *op = accurate; *op; op++)
+		if (lbx_made_by(t, *op))
+			return true;
+	return false;
+}
+
+static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
+{
+	struct upcasts *u = state;
+	struct lbx_tensor middle, up, before;
+	int i = 0;
+
+	(void)c;
+	if (t->torn || (t->dtype != LB_F16 && t->dtype != LB_BF16) || !lbx_made_by(t, "astype") ||
+	    !lbx_input_of(t, 0, &middle) || middle.dtype != LB_F32 || !is_accurate(&middle) ||
+	    !lbx_input_of(&middle, 0, &up) || !lbx_made_by(&up, "astype") || !lbx_input_of(&up, 0, &before) ||
+	    before.dtype != t->dtype)
+		return true;
+	while (i < u->n && u->list[i].site != middle.site)
+		i++;
+	if (i == SITES_MOST)
+		return true;
+	if (i == u->n)
+		u->list[u->n++] = (struct upcast){ middle.site, 0, lbx_tensor_key(&middle), lbx_tensor_key(t) };
+	u->list[i].times++;
+	return true;
+}
+
+static bool conclude(struct lbx_case *c, void *state)
+{
+	struct upcasts *u = state;
+	char text[LBX_DESCRIPTION_MAX];
+	struct lbx_tensor middle;
+
+	for (int i = 0; i < u->n; i++) {
+		struct lbx_diagnosed *f = lbx_case_found(c, LBX_MEDIUM, 0.8);
+		if (!f || !lbx_tensor_by_key(&u->list[i].middle, &middle))
+			return lb_ok();
+		f->pc = u->list[i].site;
+		lbx_diagnosed_tensor(f, &u->list[i].result);
+		lbx_diagnosed_tensor(f, &u->list[i].middle);
+		lbx_describe(&middle, text, sizeof text);
+		LBX_SAY(f->title, "half precision is made float32 around %s by hand", middle.op);
+		LBX_SAY(f->evidence,
+			"%s: its input was converted from half precision, and it is converted back; %" PRIu64
+			" such result%s.",
+			text, u->list[i].times, LB_PLURAL(u->list[i].times, " is there", "s are there"));
+		LBX_SAY(f->cost, "two passes over the data, and twice the memory between");
+		LBX_SAY(
+		    f->advice,
+		    "Leave both conversions out: it adds up in float32 anyway (in MLX mx.softmax(…, precise=True)).");
+	}
+	return lb_ok();
+}
+
+const struct lbx_rule lbx_rule_upcast = {
+	.id = "L11",
+	.name = "upcast",
+	.title = "conversions to float32 and back around a softmax or a norm",
+	.sees = LBX_SEES_TENSORS,
+	.meaning =
+	    "Softmax and norms of half precision are added up in float32 as they are. Converting before and behind\n"
+	    "reads and writes everything twice more.",
+	.example = "y = lb_astype(lb_softmax(lb_astype(x, LB_F32), LB_AXES(-1)), LB_F16);   /* x is float16 */",
+	.demands = "A softmax, norm or logsumexp in float32 whose input is a conversion from half precision and whose\n"
+		   "result is converted back to the same.",
+	.cure = "lb_softmax(x), lb_rms_norm(x, …) of the half precision itself; mx.softmax(x, precise=True),\n"
+		"mx.fast.rms_norm(x, …).",
+	.state = sizeof(struct upcasts),
+	.tensor = see,
+	.conclude = conclude,
+};
