@@ -1,23 +1,27 @@
 """Plays each scene, sick and well, and asks the doctor: which rule speaks first. Prints a line a scene, then precision and recall.
 
-    check.py LAZYBONES SCENES
+    check.py LAZYBONES PROGRAM…
+
+The program lists its scenes and their rules by `list`, and plays one by NAME sick|well.
 """
 import json
 import subprocess
 import sys
 
-lazybones, program = sys.argv[1:3]
+lazybones, *program = sys.argv[1:]
 passed = failed = 0
 found = named = speaks = right = 0
 
 
 def ask(name, state):
-    with subprocess.Popen([program, name, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as scene:
+    with subprocess.Popen([*program, name, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as scene:
         assert scene.stdout.readline() == "ready\n", f"{name} {state} did not get ready"
         answer = subprocess.run([lazybones, "pid", str(scene.pid), "doctor", "--json"], stdout=subprocess.PIPE,
                                 timeout=300, check=False)
         scene.stdin.close()
-    findings = [f for f in json.loads(answer.stdout)["findings"] if f["severity"] != "low"]
+    said = json.loads(answer.stdout)
+    assert "findings" in said, f"{name} {state}: {said}"
+    findings = [f for f in said["findings"] if f["severity"] != "low"]
     expected = 3 if findings else 0
     assert answer.returncode == expected, f"{name} {state}: exit status {answer.returncode}, not {expected}"
     return [f["id"] for f in findings]
@@ -30,7 +34,7 @@ def judge(good, what):
     print(("ok: " if good else "FAILED: ") + what)
 
 
-for line in subprocess.run([program, "list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+for line in subprocess.run([*program, "list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
     name, rule = line.split()
     well = ask(name, "well")
     judge(not well, f"{name}, healthy: nothing above low, {well}")

@@ -189,3 +189,6 @@ mlx_lazy 0.32.4 126
 mlx_lazy 0.28.0 123
 mlx_lazy 0.25.2 123
 mlx_lazy 0.21.1 117
+if fetched mlx-$newest; then
+	doctor mlx "$real/mlx-$newest/bin/python"
+fi

@@ -282,3 +282,6 @@ while read -r python version; do
 	scenes "$python" "$version"
 	torch_top "$python" "$version"
 done <<<"$found"
+if fetched torch-2.13; then
+	doctor torch "$real/torch-2.13/bin/python"
+fi

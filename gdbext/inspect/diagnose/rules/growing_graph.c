@@ -25,6 +25,7 @@ enum {
 	NODES_MOST = 1 << 24,
 	SIDE_MOST = 256, /* tensors beside the way that are looked at, of a turn */
 	LEAVES_MOST = 64,
+	NUMBER_MOST = 4, /* elements */
 	NONE = 0xffffffff
 };
 
@@ -35,6 +36,8 @@ struct node {
 	uint32_t depth; /* 0: not known yet */
 	uint32_t below; /* the deepest of its inputs; NONE: none is lazy */
 	bool is_input;
+	bool is_number; /* keys of random numbers, counters: many of them in a row are no state */
+	bool has_name;
 };
 
 struct growth {
@@ -84,6 +87,8 @@ static bool take_lazy(struct growth *g, const struct lbx_tensor *t)
 		.first_input = g->n_inputs,
 		.n_inputs = t->n_inputs,
 		.below = NONE,
+		.is_number = t->size <= NUMBER_MOST && t->dtype < LB_F16,
+		.has_name = t->name[0],
 	};
 	for (uint32_t i = 0; i < t->n_inputs; i++)
 		g->inputs[g->n_inputs++] = lbx_tensor_input_id(t, i);
@@ -154,7 +159,8 @@ static bool measure(struct lbx_case *c, struct growth *g)
 				stack[n++] = next, open[next] = 1; /* each is opened once: a cycle ends */
 				continue;
 			}
-			x->depth = deepest + 1;
+			x->depth = x->is_number ? 1 : deepest + 1;
+			x->below = x->is_number ? NONE : x->below;
 			n--;
 		}
 	}
@@ -196,11 +202,20 @@ struct leaves {
 	struct lbx_key keys[LEAVES_MOST];
 };
 
-/* What a turn starts from: tensors of more than one element that are ready, or made of none, as random ones are. */
+/* What a turn starts from: tensors of some elements that are ready, that have a name, or that are made of none, as random ones
+ * are. */
 static void take_leaf(struct leaves *ret, const struct lbx_tensor *t)
 {
-	if (t->size > 1 && ret->n < LEAVES_MOST)
+	if (t->size > NUMBER_MOST && ret->n < LEAVES_MOST)
 		ret->keys[ret->n++] = lbx_tensor_key(t);
+}
+
+static bool is_on_way(const uint32_t *way, uint32_t period, uint32_t number)
+{
+	for (uint32_t i = 0; i <= period; i++)
+		if (way[i] == number)
+			return true;
+	return false;
 }
 
 static void take_leaves(struct growth *g, const uint32_t *way, uint32_t period, struct leaves *ret)
@@ -221,11 +236,12 @@ static void take_leaves(struct growth *g, const uint32_t *way, uint32_t period, 
 			take_leaf(ret, &t);
 		for (uint32_t i = 0; i < x->n_inputs; i++) {
 			uint32_t number = find(g, x->key.of, g->inputs[x->first_input + i]);
-			if (number == way[period] || number == x->below)
-				continue; /* the way itself */
-			if (number != NONE && n < SIDE_MOST)
+			if (is_on_way(way, period, number))
+				continue;
+			bool goes_on = number != NONE && !g->nodes[number].has_name;
+			if (goes_on && n < SIDE_MOST)
 				stack[n++] = number;
-			else if (number == NONE && lbx_tensor_input(&t, i, &input))
+			else if (!goes_on && lbx_tensor_input(&t, i, &input))
 				take_leaf(ret, &input);
 		}
 		lb_clear_error();
