@@ -80,9 +80,9 @@ static bool fits_storage(const struct lbx_torch_record *r, const struct lbx_torc
 /* What a layout makes of an object: nothing, a tensor, or one that tells: by a storage that holds its elements. */
 enum fit { NO_FIT, FITS, TELLS };
 
-static enum fit fit(struct lbx_torch_set *s, const struct lbx_torch_layout *layout, uint64_t address)
+static enum fit fit(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout,
+		    uint64_t address)
 {
-	struct lbx_target *target = lbx_torch_set_target(s);
 	struct lbx_torch_record r;
 	struct lbx_torch_storage storage;
 
@@ -97,15 +97,15 @@ static enum fit fit(struct lbx_torch_set *s, const struct lbx_torch_layout *layo
 }
 
 /* Of some of the objects, spread over all. */
-static bool is_layout(struct lbx_torch_set *s, const struct lbx_torch_layout *layout)
+static bool is_layout(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout)
 {
 	size_t step = s->n / SAMPLE + 1, n = 0, n_fits = 0;
 	bool tells = false;
 
 	for (size_t i = 0; i < s->n; i += step) {
-		if (!is_counted(lbx_torch_set_target(s), s->objects[i]))
+		if (!is_counted(target, s->objects[i]))
 			continue;
-		enum fit how = fit(s, layout, s->objects[i]);
+		enum fit how = fit(s, target, layout, s->objects[i]);
 		n++;
 		n_fits += how != NO_FIT;
 		tells |= how == TELLS;
@@ -113,14 +113,14 @@ static bool is_layout(struct lbx_torch_set *s, const struct lbx_torch_layout *la
 	return tells && n_fits >= n - n / 20;
 }
 
-static bool decide_layout(struct lbx_torch_set *s)
+static bool decide_layout(struct lbx_torch_set *s, struct lbx_target *target)
 {
 	const struct lbx_torch_layout *row;
 	struct lbx_torch_layout guess;
 	int n = 0;
 
 	for (int i = 0; lbx_torch_layout_guess(i, &guess); i++) {
-		if (!is_layout(s, &guess))
+		if (!is_layout(s, target, &guess))
 			continue;
 		n++;
 		s->layout = guess;
@@ -132,10 +132,33 @@ static bool decide_layout(struct lbx_torch_set *s)
 				 n ? "more than one layout fits them" : "no layout fits 95% of them");
 }
 
+/* Where many come and go while a program is copied, too many are half of one moment, half of another; what it has now is not. */
+static bool decide(struct lbx_torch_set *s)
+{
+	bool clean = lb_ok();
+
+	if (decide_layout(s, lbx_torch_set_target(s)))
+		return true;
+	if (!s->is_torn)
+		return false;
+	if (clean)
+		lb_clear_error();
+	return decide_layout(s, lbx_target_now(s->tensors.target));
+}
+
+/* Of what is no tensor in the copy: whether it is one by now, or is gone. */
+static bool has_changed(struct lbx_torch_set *s, uint64_t address)
+{
+	struct lbx_target *now = s->is_torn ? lbx_target_now(s->tensors.target) : NULL;
+	struct lbx_torch_record r;
+
+	return now && (!is_counted(now, address) || lbx_torch_record_read(now, &s->classes, &s->layout, address, &r));
+}
+
 /* Those that are tensors: whose objects were freed, or are being made, are none. */
 static void keep_tensors(struct lbx_torch_set *s)
 {
-	size_t n = 0, votes[LBX_TORCH_KEYS_BITS] = { 0 };
+	size_t n = 0, n_changed = 0, votes[LBX_TORCH_KEYS_BITS] = { 0 };
 
 	lbx_walk_begin(&s->walk, lbx_torch_set_target(s));
 	for (size_t i = 0; i < s->n; i++) {
@@ -145,12 +168,15 @@ static void keep_tensors(struct lbx_torch_set *s)
 		if (lbx_torch_record_read(target, &s->classes, &s->layout, at, &r)) {
 			s->objects[n++] = at;
 			votes[lbx_torch_view_key(r.keys)]++;
+		} else if (is_counted(target, at) && has_changed(s, at)) {
+			n_changed++;
 		} else if (is_counted(target, at)) {
 			s->first_bad = s->n_other++ ? s->first_bad : at;
 			s->last_bad = at;
 		}
 	}
 	s->n = n;
+	lbx_target_changed(s->tensors.target, n_changed);
 	for (int i = 1; i < LBX_TORCH_KEYS_BITS; i++)
 		if (votes[i] && (!s->view_key || votes[i] > votes[s->view_key]))
 			s->view_key = i;
@@ -222,7 +248,7 @@ bool lbx_torch_set_search(struct lbx_torch_set *s, bool (*progress)(void *contex
 
 bool lbx_torch_set_decide(struct lbx_torch_set *s)
 {
-	if (!decide_layout(s))
+	if (!decide(s))
 		return false;
 	keep_tensors(s);
 	return true;

@@ -464,6 +464,21 @@ static void what_changes_meanwhile_is_left_out(void **state)
 	assert_true(look());
 	assert_true(n_changed > 0);
 	assert_int_equal(walk(&bad), N - (int)n_changed);
+	/* in the copy it is none, now it is: half of it is of another moment */
+	changed_at = at + rank + 1;
+	n_changed = 0;
+	uint64_t axes = regions_get(&image.regions, changed_at, 1);
+	regions_put(&image.regions, changed_at, axes ^ 1, 1);
+	assert_true(look());
+	assert_int_equal(walk(&bad), N - 1);
+	assert_int_equal(n_changed, 1);
+	assert_int_equal(bad, 0);
+	/* it is none, and stays so */
+	changed_at = 0;
+	assert_false(look());
+	assert_non_null(strstr(lb_error_message(), "no layout fits 95% of them"));
+	lb_clear_error();
+	regions_put(&image.regions, at + rank + 1, axes, 1);
 	lbx_tensors_close(set);
 	set = NULL;
 }
