@@ -151,16 +151,40 @@ static uint64_t find_object(const struct scope *s, uint64_t object, uint64_t key
 	return 0;
 }
 
+/* What Python reads between the quotes of a str; false: it has no room. */
+static bool unescape(const char *text, size_t n, char ret[NAME])
+{
+	static const char letters[] = "nrt\\'\"", stand_for[] = "\n\r\t\\'\"";
+	size_t at = 0;
+
+	for (const char *end = text + n; text < end; at++) {
+		const char *letter = *text == '\\' && text + 1 < end ? strchr(letters, text[1]) : NULL;
+		unsigned code;
+		int length = 0;
+		if (at + 1 >= NAME)
+			return false;
+		if (letter) {
+			ret[at] = stand_for[letter - letters];
+			text += 2;
+		} else if (end - text >= 4 && sscanf(text, "\\x%2x%n", &code, &length) == 1 && length == 4) {
+			ret[at] = (char)code;
+			text += length;
+		} else {
+			ret[at] = *text++;
+		}
+	}
+	ret[at] = '\0';
+	return true;
+}
+
 /* What stands between brackets: a str, an index, or an expression whose object is a key. */
 static uint64_t find_key(const struct scope *s, uint64_t object, const char *text, const char *end)
 {
 	char key[NAME], *stop;
 	size_t n = (size_t)(end - text);
 
-	if (n >= 2 && (*text == '\'' || *text == '"') && end[-1] == *text && n - 2 < sizeof key) {
-		snprintf(key, sizeof key, "%.*s", (int)n - 2, text + 1);
-		return find_in(s->py, object, key);
-	}
+	if (n >= 2 && (*text == '\'' || *text == '"') && end[-1] == *text)
+		return unescape(text + 1, n - 2, key) ? find_in(s->py, object, key) : 0;
 	errno = 0;
 	long long index = strtoll(text, &stop, 10);
 	if (stop == end && n > 0 && !errno)
@@ -177,7 +201,9 @@ static const char *closing(const char *text, const char *end)
 	int depth = 0;
 
 	for (const char *c = text; c < end; c++) {
-		if (quote) {
+		if (quote && *c == '\\') {
+			c++;
+		} else if (quote) {
 			quote = *c == quote ? '\0' : quote;
 		} else if (*c == '\'' || *c == '"') {
 			quote = *c;

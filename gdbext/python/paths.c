@@ -24,11 +24,22 @@ static void add(struct text *t, const char *before, const char *what, const char
 		t->n += (size_t)n;
 }
 
-void lbx_py_key_text(const char *key, char *ret, size_t size)
+/* As Python's repr() writes it: what ends the text, a backslash and control characters are escaped. */
+bool lbx_py_key_text(const char *key, char *ret, size_t size)
 {
-	const char *quote = strchr(key, '\'') ? "\"" : "'";
+	static const char escaped[] = "\n\r\t", letters[] = "nrt";
+	char quote = strchr(key, '\'') && !strchr(key, '"') ? '"' : '\'';
+	int n = snprintf(ret, size, "[%c", quote);
 
-	snprintf(ret, size, "[%s%s%s]", quote, key, quote);
+	for (; *key && n >= 0 && (size_t)n < size; key++) {
+		unsigned char c = (unsigned char)*key;
+		const char *letter = strchr(escaped, c);
+		const char *form = letter || c == '\\' || c == quote ? "\\%c" : c < ' ' || c == 0x7f ? "\\x%02x" : "%c";
+		n += snprintf(ret + n, size - (size_t)n, form, letter ? letters[letter - escaped] : c);
+	}
+	if (n >= 0 && (size_t)n < size)
+		n += snprintf(ret + n, size - (size_t)n, "%c]", quote);
+	return n >= 0 && (size_t)n < size;
 }
 
 static void add_node(struct text *t, uint32_t node, int nested);
@@ -42,9 +53,8 @@ static void add_key(struct text *t, uint64_t key, int nested)
 	int64_t number;
 
 	if (lbx_py_text(py, key, text, sizeof text)) {
-		char quoted[KEY + 4];
-		t->is_cut |= strlen(text) >= sizeof text - 4;
-		lbx_py_key_text(text, quoted, sizeof quoted);
+		char quoted[2 * KEY];
+		t->is_cut |= strlen(text) >= sizeof text - 4 || !lbx_py_key_text(text, quoted, sizeof quoted);
 		add(t, quoted, "", "");
 		return;
 	}

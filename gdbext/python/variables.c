@@ -33,14 +33,14 @@ static void look_at_items(struct look *l, const char *name, uint64_t items, int6
 static void look_at_entries(struct look *l, const char *name, const struct lbx_py_dict *dict, const char *before,
 			    int depth)
 {
-	char text[LBX_PY_HELD_NAME], quoted[LBX_PY_HELD_NAME + 4], item[3 * LBX_PY_HELD_NAME];
+	char text[LBX_PY_HELD_NAME], quoted[2 * LBX_PY_HELD_NAME], item[3 * LBX_PY_HELD_NAME];
 	uint64_t key, value;
 	int64_t i = 0, number;
 
 	l->is_cut |= dict->n > ITEMS;
 	while (l->left > 0 && i < ITEMS && lbx_py_dict_next(l->py, dict, &i, &key, &value)) {
 		if (lbx_py_text(l->py, key, text, sizeof text))
-			lbx_py_key_text(text, quoted, sizeof quoted);
+			l->is_cut |= !lbx_py_key_text(text, quoted, sizeof quoted);
 		else if (!before && lbx_py_int(l->py, key, &number))
 			snprintf(quoted, sizeof quoted, "[%" PRId64 "]", number);
 		else

@@ -74,8 +74,8 @@ bool lbx_py_is_member(const struct lbx_py_walk *walk, uint32_t node);
 enum { LBX_PY_PATH = 1024 };
 /* "model.fc1.weight", "batch['x']", "optimizer.state[model.fc1.weight]['exp_avg']". False: it has no room. */
 bool lbx_py_path(const struct lbx_py_walk *walk, uint32_t node, char ret[LBX_PY_PATH]);
-/* A key that is a str, with its brackets: "['x']". */
-void lbx_py_key_text(const char *key, char *ret, size_t size);
+/* A key that is a str, with its brackets: "['x']". False: it has no room. */
+bool lbx_py_key_text(const char *key, char *ret, size_t size);
 /* The function whose variable such a path begins with; false: it is a module's. */
 bool lbx_py_path_function(const struct lbx_py_walk *walk, uint32_t node, char *ret, size_t size);
 

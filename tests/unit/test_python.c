@@ -47,7 +47,8 @@ static const char program[] =
     "for i in range(40): setattr(many, 'a%d' % i, 'n%d' % i)\n"
     "words = Words(a='b')\n"
     "words.more = 'attribute'\n"
-    "keys = {'s': 'str', 5: 'int', -1: 'negative', (1, 2): 'tuple', 'gone': 1, \"it's\": 'quoted'}\n"
+    "keys = {'s': 'str', 5: 'int', -1: 'negative', (1, 2): 'tuple', 'gone': 1, \"it's\": 'quoted', "
+    "'it\\'s \"both\"': 'both', 'a\\\\b\\n\\x01]': ['escaped']}\n"
     "del keys['gone']\n"
     "table = {i: str(i) for i in range(3000)}\n"
     "nested = [('a', 'b'), ['c', {'d': ['e']}], Name('derived')]\n"
@@ -223,6 +224,11 @@ static void values_are_as_python_has_them(struct lbx_python *py)
 		{ "keys['s']", "str" },
 		{ "keys[\"s\"]", "str" },
 		{ "keys[\"it's\"]", "quoted" },
+		{ "keys['it\\'s \"both\"']", "both" },
+		{ "keys[\"it's \\\"both\\\"\"]", "both" },
+		{ "keys['it's \"both\"']", "nothing" },
+		{ "keys['a\\\\b\\n\\x01]'][0]", "escaped" },
+		{ "keys['a\\", "nothing" },
 		{ "keys[5]", "int" },
 		{ "keys[-1]", "negative" },
 		{ "keys['gone']", "nothing" },
@@ -421,6 +427,7 @@ static void each_python(void **state)
 		paths_lead_to(py, "cycle", "cycle", "ring[0]");
 		paths_lead_to(py, "mine", "mine", NULL);
 		paths_lead_to(py, "mapped['a'][0]", "mapped['a'][0]", NULL);
+		paths_lead_to(py, "keys['a\\\\b\\n\\x01]'][0]", "keys['a\\\\b\\n\\x01]'][0]", NULL);
 		paths_lead_to(py, "mapped.data['a'][0]", "mapped['a'][0]", NULL);
 		paths_lead_to(py, "pair.right", "pair[1]", NULL);
 		paths_lead_to(py, "record.part", "record.part", NULL);

@@ -72,6 +72,7 @@ model = Net(8, 3)
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
 batch = {"input_ids": torch.arange(12) + 0, 7: torch.ones(3), "it's": torch.zeros(2), ("a", 1): torch.ones(1)}
 batch["größe"] = torch.ones(6)
+batch['it\'s "both"'] = torch.ones(21)
 cache = [[torch.ones(i + 1) * j for j in range(2)] for i in range(4)]
 trainer = Trainer(model)
 for turn in range(3):
@@ -109,7 +110,7 @@ truth.path("optimizer.param_groups[0]['params'][0]", next(model.parameters()))
 truth.path("model.layers[0].fc1.weight.grad", model.layers[0].fc1.weight.grad)
 truth.path('batch["input_ids"]', batch["input_ids"])
 truth.path('cache[-1][1]', cache[3][1])
-for key in ("input_ids", 7, "größe"):
+for key in ("input_ids", 7, "größe", 'it\'s "both"'):
     truth.name(f"batch[{key!r}]", batch[key])
 truth.name('batch["it\'s"]', batch["it's"])
 for i in range(4):

@@ -82,7 +82,8 @@ def workers():
 def train():
     global epoch
     epoch = Epoch()
-    loader = torch.utils.data.DataLoader(Samples(), batch_size=4, num_workers=2, persistent_workers=True)
+    workers = {"num_workers": 2, "persistent_workers": True, "multiprocessing_context": "fork"}
+    loader = torch.utils.data.DataLoader(Samples(), batch_size=4, **workers)
     epoch.run(loader)
 
 
