@@ -13,6 +13,13 @@ run_gdb()
 		-iex "set inferior-tty $scratch/said" -iex "source $O/lazybones.gdb" "$@" 2>&1 </dev/null
 }
 
+# has_gdb WHAT: whether there is one, with the plugin; else WHAT is skipped.
+has_gdb()
+{
+	command -v "$gdb" >/dev/null || { skip "$1: there is no $gdb"; return 1; }
+	[ -f "$O/lazybones.gdb" ] || { skip "$1: the plugin is not built"; return 1; }
+}
+
 # What the commands say, without numbers of tensors and addresses, and whether ggml has a mark of what it computed.
 answers()
 {
@@ -79,25 +86,26 @@ remote()
 		-ex 'break rest' -ex continue -x "$scratch/look.gdb" -ex kill
 }
 
+# graph_in_gdb BUILD WAY…
 graph_in_gdb()
 {
-	local wanted dump=$scratch/gdb-$1
+	local wanted way dump=$scratch/gdb-$1
 	wanted=$(cat $expected)
 	commands_of_graph >"$scratch/look.gdb"
-	same "$1, in gdb: started" "$wanted" "$(run_gdb "$program" -ex 'break rest' -ex "run graph $real/$1" \
-		-ex "generate-core-file $dump.gcore" -x "$scratch/look.gdb" -ex kill | answers)"
-	same "$1, in gdb: its gcore" "$wanted" "$(run_gdb "$program" "$dump.gcore" -x "$scratch/look.gdb" | answers)"
-	same "$1, in gdb: attached" "$wanted" "$(attached graph "$real/$1" | answers)"
-	if core_of "gdb-$1" graph "$real/$1" abort; then
-		same "$1, in gdb: a core" "$wanted" "$(run_gdb "$program" "$dump/dump" -x "$scratch/look.gdb" | answers)"
-	else
-		skip "$1, in gdb: the kernel writes no core here"
-	fi
-	if command -v gdbserver >/dev/null; then
-		same "$1, in gdb: through gdbserver" "$wanted" "$(remote graph "$real/$1" | answers)"
-	else
-		skip "$1, in gdb: no gdbserver"
-	fi
+	for way in "${@:2}"; do
+		case $way in
+		started) same "$1, in gdb: started" "$wanted" "$(run_gdb "$program" -ex 'break rest' -ex "run graph $real/$1" \
+			-ex "generate-core-file $dump.gcore" -x "$scratch/look.gdb" -ex kill | answers)" ;;
+		gcore) same "$1, in gdb: its gcore" "$wanted" "$(run_gdb "$program" "$dump.gcore" -x "$scratch/look.gdb" | answers)" ;;
+		attached) same "$1, in gdb: attached" "$wanted" "$(attached graph "$real/$1" | answers)" ;;
+		core)
+			core_of "gdb-$1" graph "$real/$1" abort || { skip "$1, in gdb: the kernel writes no core here"; continue; }
+			same "$1, in gdb: a core" "$wanted" "$(run_gdb "$program" "$dump/dump" -x "$scratch/look.gdb" | answers)" ;;
+		gdbserver)
+			command -v gdbserver >/dev/null || { skip "$1, in gdb: no gdbserver"; continue; }
+			same "$1, in gdb: through gdbserver" "$wanted" "$(remote graph "$real/$1" | answers)" ;;
+		esac
+	done
 	rm -f "$dump.gcore"
 }
 
@@ -258,12 +266,13 @@ cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null || echo 1000
 # in_gdb BUILD: what differs from build to build of most years, the rest of the newest.
 in_gdb()
 {
-	command -v "$gdb" >/dev/null || { skip "$1, in gdb: there is no $gdb"; return; }
-	[ -f "$O/lazybones.gdb" ] || { skip "$1, in gdb: the plugin is not built"; return; }
+	has_gdb "$1, in gdb" || return 0
 	case $1 in
-	ggml-2024-02 | ggml-2024-10 | ggml-static) graph_in_gdb "$1" ;;
+	ggml-2024-02) graph_in_gdb "$1" started core ;;
+	ggml-2024-10) graph_in_gdb "$1" attached gdbserver ;;
+	ggml-static) graph_in_gdb "$1" started gcore attached core gdbserver ;;
 	"$newest")
-		graph_in_gdb "$1"
+		graph_in_gdb "$1" started gcore attached core gdbserver
 		kept_in_gdb "$1"
 		loaded_in_gdb "$1"
 		computing_in_gdb "$1"

@@ -347,7 +347,7 @@ reading()
 # Weights of a model, which the core has not: they are those of the file.
 weights()
 {
-	local kind name
+	local kind name=blk.0.attn_q.weight
 	for kind in F32 Q4_0; do
 		[ -f "$models/$kind.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 		if ! core_of "$1-$kind" llama "$real/$1" "$models/$kind.gguf" abort; then
@@ -356,11 +356,9 @@ weights()
 		fi
 		same "$1, $kind: its parameters" '1.378 M parameters in 21 tensors' \
 			"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" model 2>&1 | sed -n '1s/,[^,]*$//p')"
-		for name in blk.0.attn_q.weight blk.1.ffn_down.weight output_norm.weight; do
-			same "$1, $kind: $name" '  all ELEMENTS elements are equal' \
-				"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" diff $name "$models/$kind.gguf:$name" 2>&1 |
-					sed -n '2s/[0-9][0-9]*/ELEMENTS/p')"
-		done
+		same "$1, $kind: $name" '  all ELEMENTS elements are equal' \
+			"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" diff $name "$models/$kind.gguf:$name" 2>&1 |
+				sed -n '2s/[0-9][0-9]*/ELEMENTS/p')"
 		same "$1, $kind: all weights" '21 of 21 parameters are in FILE by name: 21 equal' \
 			"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" weights "$models/$kind.gguf" 2>&1 |
 				sed -n '1s/ in [^ ]* / in FILE /p')"
@@ -396,7 +394,7 @@ watching()
 	# 35 cells of 256 bytes in each of 2 layers, of the keys, and of the values; these lie across in 2025-06: 2 lines for a row's 35
 	case $1 in
 	ggml-2025-06) cells='50 KiB' ;;
-	ggml-2026-09) cells='35 KiB' ;;
+	ggml-2026-09 | ggml-static) cells='35 KiB' ;;
 	*) cells= ;;
 	esac
 	same "$1: how much of its cache was written" "$cells" "$(sed -n 's/.*state, CPU; \(.*\) not zero$/\1/p' <<<"$said")"
@@ -408,27 +406,46 @@ watching()
 		"$("$O/bin/lazybones" top $pid --once 2>&1)"
 }
 
-# json KEY: the number of that name, of the first line of a JSON answer
-json()
+# errors DUMP: reads lines KEY, COMPARE, SIZE with tabs between: two commands. One gdb is given all of them; for each line it
+# says KEY and the largest error over the root of the mean square, or - and why there is none.
+errors()
 {
-	sed -n "1s/.*\"$1\":\([^,}]*\).*/\1/p"
+	local key compare size
+	local -a asked=()
+	while IFS=$'\t' read -r key compare size; do
+		asked+=(-ex "echo key $key\\n" -ex "tensor $compare --explain off --json" -ex "tensor $size --json")
+	done
+	run_gdb "$program" "$1" "${asked[@]}" | awk '
+		function json(key) {
+			return match($0, "\"" key "\":[^,}]*") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : ""
+		}
+		function tell() {
+			if (key != "")
+				print key, error == "" || size == "" ? "- " said : error / (size > 0 ? size : 1)
+		}
+		/^key / { tell(); key = $2; error = size = said = ""; next }
+		/^\{"a":/ {
+			error = json("max_error")
+			if (json("nan_in_one") != "0" || error == "null") {
+				error = ""
+				said = $0
+			}
+		}
+		/"l2":/ { size = json("count") > 0 ? json("l2") / sqrt(json("count")) : 1 }
+		/^tensor |"error":"/ { said = said == "" ? $0 : said }
+		END { tell() }'
 }
 
-# near NAME: whether what an operation has given is what it gives when it is computed again: by the largest error over the
-# root of the mean square. ggml's kernels differ from one processor to the next; the kind, with which the name begins, says
-# by how much (NEAR of gdbext/ggml/recipes.def). Says what is too far.
-near()
+# too_far DUMP NAME…: those of the operations whose results are not what they are when they are computed again. ggml's kernels
+# differ from one processor to the next; the kind, with which the name begins, says by how much (NEAR of gdbext/ggml/recipes.def).
+too_far()
 {
-	local error size
-	error=$($look diff "$1" --again --explain off --json)
-	[ "$(json max_error <<<"$error") $(json nan_in_one <<<"$error")" != '0.0 0' ] || return 0
-	size=$($look stats "$1" --json)
-	awk -v kind="${1%%.*}" -v error="$(json max_error <<<"$error")" -v nan="$(json nan_in_one <<<"$error")" \
-		-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$error")" 'BEGIN {
-			near["copy"] = 0; near["float"] = near["norm"] = 1e-5; near["half"] = 2 ^ -8; near["block"] = 2 ^ -5
-			size = l2 + 0 > 0 ? l2 / sqrt(count) : 1
-			exit !(error != "" && error != "null" && nan == "0" && error / size <= near[kind])
-		}' || echo " $1: $($look diff "$1" --again --explain off 2>&1 | head -3 | tail -1)"
+	local dump=$1
+	shift
+	printf '%s\n' "$@" | sed 's/.*/&\tdiff & --again\tstats &/' | errors "$dump" | awk '
+		BEGIN { near["copy"] = 0; near["float"] = near["norm"] = 1e-5; near["half"] = 2 ^ -8; near["block"] = 2 ^ -5 }
+		{ kind = $1; sub(/\..*/, "", kind) }
+		$2 == "-" || $2 + 0 > near[kind]'
 }
 
 # A norm that is computed as one with the MUL behind it has no value: it is not shown, but computed again. In other builds
@@ -442,72 +459,62 @@ fused()
 		[ "$1" = $newest ] && same "$1: a norm that is fused has no value" 'found differences' \
 			"$([[ $there == *' different '* ]] && echo found differences || echo "$there")"
 	else
-		same "$1: a norm has its value" ', which is near' "$(near norm.before), which is near"
+		same "$1: a norm has its value" '' "$(too_far "$scratch/$1-operations/dump" norm.before)"
 		[ "$1" = $newest ] && same "$1: norms are fused" yes no
 	fi
-	same "$1: a norm by its weight" '' "$(near float.norm.weighted)"
 }
 
 # What each operation has given, beside what it gives when it is computed again.
 operations()
 {
-	local look name far= unknown= n=0
+	local look name names unknown=
+	has_gdb "$1, its operations" || return 0
 	if ! core_of "$1-operations" operations "$real/$1" abort; then
 		skip "$1: the kernel writes no core here"
 		return
 	fi
 	look="$O/bin/lazybones core $scratch/$1-operations/dump"
-	for name in $($look list --limit 0 --json | grep -o '"name":"\(copy\|float\|half\|block\)\.[^ "]*"' | cut -d'"' -f4); do
-		n=$((n + 1))
-		far=$far$(near "$name")
-	done
+	mapfile -t names < <($look list --limit 0 --json | grep -o '"name":"\(copy\|float\|half\|block\)\.[^ "]*"' | cut -d'"' -f4)
 	for name in $(run names "$real/$1" "$($look status | sed -n 's/^ *operations \([0-9]*\),.*/\1/p')"); do
 		grep -q "RECIPE($name, " gdbext/ggml/recipes.def || unknown="$unknown $name"
 	done
 	fused "$1"
 	same "$1: each operation has a recipe, or is known to have none" ' status 0' "$unknown"
-	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" "$n$far"
+	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" \
+		"${#names[@]}$(too_far "$scratch/$1-operations/dump" "${names[@]}")"
 }
 
 # What the nodes of a model's last graph held when they had been computed (trace.c), beside what is computed again of
 # those that were overwritten. An input may be, too; then it is named.
 traces()
 {
-	local kind=F32 look folder=$scratch/$1-trace id at value size n=0 far= gone=0
+	local kind=F32 folder=$scratch/$1-trace dump=$scratch/$1-nodes/dump said
 	[ -f "$models/$kind.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	has_gdb "$1, its nodes" || return 0
 	mkdir -p "$folder"
 	if ! TRACE=$folder core_of "$1-nodes" llama "$real/$1" "$models/$kind.gguf" abort; then
 		skip "$1: the kernel writes no core here"
 		return
 	fi
-	look="$O/bin/lazybones core $scratch/$1-nodes/dump"
-	while read -r id at; do
-		[ -f "$folder/$at.npy" ] || continue
-		value=$($look diff "#$id" "$folder/$at.npy" --explain off --json 2>/dev/null)
-		case $value in
-		*'"error":"it '*', which has '*' by '*) gone=$((gone + 1)); continue ;;
-		esac
-		size=$($look peek "#$id" --stats --json 2>/dev/null)
-		n=$((n + 1))
-		awk -v error="$(json max_error <<<"$value")" -v nan="$(json nan_in_one <<<"$value")" \
-			-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$value")" \
-			'BEGIN { exit !(error != "" && nan == "0" && error / (l2 / sqrt(count)) <= 2 ^ -8) }' ||
-			far="$far #$id: $($look diff "#$id" "$folder/$at.npy" --explain off 2>&1 | head -3 | tail -1)"
-	done < <($look list --limit 0 --json | grep -o '"id":[0-9]*\|"state":"[a-z ]*"\|"record":"[0-9a-fx]*"' |
-		awk -F'[:"]+' '$2 == "id" { id = $3 } $2 == "state" { state = $3 } $2 == "record" && state == "overwritten" { print id, $3 }')
-	if [ $((n + gone)) -eq 0 ]; then
+	said=$("$O/bin/lazybones" core "$dump" list --limit 0 --json | grep -o '"id":[0-9]*\|"state":"[a-z ]*"\|"record":"[0-9a-fx]*"' |
+		awk -F'[:"]+' '$2 == "id" { id = $3 } $2 == "state" { state = $3 } $2 == "record" && state == "overwritten" { print id, $3 }' |
+		while read -r id at; do
+			[ ! -f "$folder/$at.npy" ] || printf '#%d\tdiff #%d %s\tpeek #%d --stats\n' "$id" "$id" "$folder/$at.npy" "$id"
+		done | errors "$dump" | grep -v ' - .*"error":"it .*, which has .* by ')
+	if [ -z "$said" ]; then
 		skip "$1: it keeps no graph"
 		return
 	fi
-	same "$1: nodes that were overwritten are computed again" 'some, none far' "$([ $n -ge 10 ] && echo some || echo $n), ${far:-none far}"
+	same "$1: nodes that were overwritten are computed again" 'some, none far' \
+		"$(awk '{ n++ } $2 == "-" || $2 > 2 ^ -8 { far = far " " $0 } END { print (n >= 10 ? "some" : n) ", " (far ? far : "none far") }' <<<"$said")"
 }
 
 # Weights that the back end for a newer processor has put into another order: they are what they were (repacked.c), and
 # so are those of a model.
 repacked()
 {
-	local cpu=$2 look type kind name different= far= shown= found=
-	[ -f "$real/$1/libggml-cpu-$cpu.so" ] || return 0
+	local cpu=$2 look type kind name different= shown= found=
+	[ -f "$real/$1/libggml-cpu-$cpu.so" ] && has_gdb "$1, $cpu" || return 0
 	if ! GGML_CPU=$cpu core_of "$1-$cpu" repacked "$real/$1" abort; then
 		skip "$1: this processor is no $cpu, or the kernel writes no core here"
 		return
@@ -516,13 +523,12 @@ repacked()
 	for type in $(cat "$scratch/$1-$cpu/out"); do
 		found="$found$type "
 		[[ $($look diff "repacked.$type" "plain.$type" 2>&1) == *'elements are equal'* ]] || different="$different $type"
-		far=$far$(near "block.$type")
 	done
 	same "$1, $cpu: blocks are interleaved" yes "$([[ $found == *'q4_0 q4_0.experts '* ]] && echo yes || echo "only $found")"
 	same "$1, $cpu: they are what they were" '' "$different"
 	same "$1, $cpu: how they lie is told" '; those of 8 rows are interleaved (q4_0_8x8)' \
 		"$($look info repacked.q4_0 | sed -n 's/^  encoding .* bits each//p')"
-	same "$1, $cpu: products of them are computed again" '' "$far"
+	same "$1, $cpu: products of them are computed again" '' "$(too_far "$scratch/$1-$cpu/dump" $(printf 'block.%s ' $found))"
 	for name in $($look list 'left.*' --limit 0 --json | grep -o '"name":"[^"]*' | cut -d'"' -f4); do
 		$look print "$name" 2>&1 | grep -q 'is stored as CPU_REPACK, an order that is not known' || shown="$shown $name"
 	done
@@ -531,14 +537,9 @@ repacked()
 		[ $cpu = haswell ] && [ -f "$models/$kind.gguf" ] || continue
 		GGML_CPU=$cpu core_of "$1-$cpu-$kind" llama "$real/$1" "$models/$kind.gguf" abort || continue
 		look="$O/bin/lazybones core $scratch/$1-$cpu-$kind/dump"
-		different=
-		found=$($look list '*.weight' --limit 0 --json 2>/dev/null | grep -c '"interleaved":')
-		for name in $($look list '*.weight' --limit 0 --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4); do
-			[[ $($look diff "$name" "$models/$kind.gguf:$name" 2>&1) == *'elements are equal'* ]] ||
-				different="$different $name"
-		done
-		same "$1, $cpu, $kind: weights of a model" '15 are interleaved, and none differs' \
-			"$found are interleaved, and ${different:-none differs}"
+		same "$1, $cpu, $kind: weights of a model" '15 are interleaved, 21 equal' \
+			"$($look list '*.weight' --limit 0 --json 2>/dev/null | grep -c '"interleaved":') are interleaved, $(
+			$look weights "$models/$kind.gguf" 2>/dev/null | sed -n '1s/.*by name: //p')"
 	done
 }
 
