@@ -219,7 +219,8 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "save x ~/x.npy", "save: the line is longer than");
 	fails(&s, "stats lazy", "lazy is lazy: it has no value yet; peek would replay 1 operation");
 	fails(&s, "info x[0]", "'x[0]' is a slice");
-	fails(&s, "list --state asleep", "there are lazy, evaluating, ready, ");
+	for (int state = LBX_FREED + 1; state < LBX_STATES; state++)
+		fails(&s, "list --state asleep", lbx_state_name((enum lbx_state)state));
 	fails(&s, "list --dtype f8", "no dtype 'f8'");
 	fails(&s, "list --sort colour", "cannot sort by 'colour'");
 	fails(&s, "at 0x10", "0x10 belongs to no tensor");

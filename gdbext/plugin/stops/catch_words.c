@@ -118,6 +118,15 @@ static bool parse_record(struct lbx_context *context, const char *t, struct lbx_
 	return found;
 }
 
+/* A number of one to come is of the runtime's alone: others give each of theirs one when they are looked for. */
+static bool check_runtime(const struct lbx_context *context, const char *t)
+{
+	return context->table || context->n_sets == 0 ||
+	       lb_fail("no tensor of Lazybones' runtime or of ggml has the number %s now; a name holds for those to "
+		       "come, too",
+		       t);
+}
+
 static bool parse_one(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	char name[LBX_LINE_MAX];
@@ -131,7 +140,7 @@ static bool parse_one(struct lbx_context *context, const char *t, struct lbx_cat
 	if (lbx_bridge_waits())
 		return false;
 	if (*t == '#')
-		return parse_id(t, ret);
+		return parse_id(t, ret) && check_runtime(context, t);
 	if (parse_expression(context, t, ret))
 		return true;
 	if (lbx_bridge_waits())

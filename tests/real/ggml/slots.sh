@@ -38,6 +38,7 @@ attached_stops()
 	same "$1, in gdb: it stops in a process that runs, which gdb leaves as it was" "$(cat <<-'END'
 		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
 		tensor break: the program's ggml has no operation NOTHING
+		tensor break: no tensor of Lazybones' runtime or of ggml has the number #99999 now; a name holds for those to come, too
 		Catch 1 (after): an operation has run.
 		  tensor ffn_norm-1: float32 (N, 256), made by MUL
 		in llama
@@ -45,7 +46,7 @@ attached_stops()
 		- written:0
 		- the next:0
 	END
-	)" "$(paused paused 'tensor catch misuse' 'tensor break --op NOTHING' "tensor break 'ffn_norm-1' after" \
+	)" "$(paused paused 'tensor catch misuse' 'tensor break --op NOTHING' 'tensor break #99999' "tensor break 'ffn_norm-1' after" \
 		"shell echo >$scratch/paused.in" continue "source $scratch/scheduler.gdb" 'frame 0' 'set $code = (unsigned long)$pc' \
 		'find /g /1 $found, +0x600, $code' 'set $slot = $_' \
 		'echo - written:' 'output *(unsigned long *)$slot == $code' 'echo \n' \
