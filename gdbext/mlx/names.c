@@ -27,8 +27,7 @@ static struct lbx_mlx_names *names_of(struct lbx_mlx_set *s)
 
 /* ---- Python's objects of arrays ---- */
 
-/* A class of a module of Python's, by its name; 0: there is none. */
-static uint64_t class_of(struct lbx_python *py, const char *module, const char *name)
+uint64_t lbx_mlx_class(struct lbx_python *py, const char *module, const char *name)
 {
 	uint64_t globals = lbx_py_globals(py, lbx_py_interpreter(py, 0), module);
 	struct lbx_py_dict dict;
@@ -36,22 +35,24 @@ static uint64_t class_of(struct lbx_python *py, const char *module, const char *
 	return globals && lbx_py_dict_open(py, globals, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
 }
 
-uint64_t lbx_mlx_held_by(struct lbx_mlx_set *s, uint64_t object)
+uint64_t lbx_mlx_of_object(const struct lbx_python *py, uint64_t type, uint64_t object)
 {
-	const struct lbx_python *py = names_of(s)->python;
 	uint64_t words[2]; /* a shared_ptr: the record, and the counts in front of it */
 	int32_t offset, flags;
 
-	if (!py || !s->names.type || lbx_py_word(py, object + LBX_PY_TYPE) != s->names.type ||
+	if (!py || !type || lbx_py_word(py, object + LBX_PY_TYPE) != type ||
 	    !lbx_py_read(py, object + INSTANCE_OFFSET, &offset, sizeof offset) ||
 	    !lbx_py_read(py, object + INSTANCE_FLAGS, &flags, sizeof flags) || abs(offset) > INSTANCE_MAX)
 		return 0;
 	uint64_t at = object + (uint64_t)(int64_t)offset;
 	if (!(flags & IS_DIRECT))
 		at = lbx_py_word(py, at);
-	if (!lbx_py_read(py, at, words, sizeof words) || words[1] != words[0] - LBX_MLX_FRONT)
-		return 0;
-	return lbx_mlx_number(s, words[0]);
+	return lbx_py_read(py, at, words, sizeof words) && words[1] == words[0] - LBX_MLX_FRONT ? words[0] : 0;
+}
+
+uint64_t lbx_mlx_held_by(struct lbx_mlx_set *s, uint64_t object)
+{
+	return lbx_mlx_number(s, lbx_mlx_of_object(names_of(s)->python, s->names.type, object));
 }
 
 static bool is_wanted(void *context, uint64_t object)
@@ -107,10 +108,11 @@ bool lbx_mlx_names_find(struct lbx_mlx_set *s, bool (*progress)(void *context, i
 		return true;
 	}
 	lbx_python_watch(names->python, progress, context);
-	names->type = class_of(names->python, "mlx.core", "array");
-	names->rules = (struct lbx_py_rules){ .is_wanted = is_wanted,
-					      .members_of = class_of(names->python, "mlx.nn.layers.base", "Module"),
-					      .context = s };
+	names->type = lbx_mlx_class(names->python, "mlx.core", "array");
+	names->rules =
+	    (struct lbx_py_rules){ .is_wanted = is_wanted,
+				   .members_of = lbx_mlx_class(names->python, "mlx.nn.layers.base", "Module"),
+				   .context = s };
 	bool ok = (!names->type || (lbx_py_walk_start(names->python, &names->rules, &names->walk) && take_found(s))) &&
 		  lbx_python_goes_on(names->python);
 	lbx_python_watch(names->python, NULL, NULL);

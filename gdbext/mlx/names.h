@@ -19,6 +19,11 @@ struct lbx_mlx_names {
 	char why[256]; /* there are no names; or "" */
 };
 
+/* A class of a module of Python's, by its name; 0: there is none. */
+uint64_t lbx_mlx_class(struct lbx_python *py, const char *module, const char *name);
+/* The address of the record that one of Python's objects leads to; `type`: mlx.core.array. 0: it is of another type, or damaged. */
+uint64_t lbx_mlx_of_object(const struct lbx_python *py, uint64_t type, uint64_t object);
+
 /* Of the set's arrays, which have been found. False, with an error: there is no memory, or `progress` has returned false. */
 bool lbx_mlx_names_find(struct lbx_mlx_set *s, bool (*progress)(void *context, int64_t done), void *context);
 void lbx_mlx_names_free(struct lbx_mlx_names *names);

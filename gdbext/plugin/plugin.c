@@ -10,6 +10,7 @@
  *   stops/     where the program stops: catch, break and step, the switches in the runtime; beneath them the
  *              register of the plugin's breakpoints
  *   ggml/      how a program that nobody has prepared is made to stop at ggml's nodes, for stops/
+ *   mlx/       likewise, at the evaluations of MLX's arrays
  *   commands/  the table of the rows that gdb has, the lines that its scripts send by themselves, and what runs them
  *
  * A command's row stands at the foot of its function's file, in whatever room; commands.def lists those that only gdb
@@ -17,13 +18,14 @@
  *
  * In stops/: breakpoints, probes and evaluation know nothing of each other or of what is above them. catch_kinds says what can be
  * caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and gdb's conditions, and to
- * the words that make the runtime look. nodes.h is what catches need of a room that makes nodes of graphs stop, and
- * node_look sees what a catch wants there. catches holds those that are set; catch and uncatch set and end them, break sets
+ * the words that make the runtime look. nodes.h is what catches need of a room that makes nodes of graphs stop, guests has all of
+ * these rooms, and node_look sees what a catch wants there; call_words and caller are what such rooms share. catches holds those that are set; catch and uncatch set and end them, break sets
  * them by op, catch_arm and catch_nodes give them to a program that comes, and catch_stop tells of a stop. switches and step
  * are beside it. program, on top, gives a program that comes what catches and switches want of it, and takes it back.
  *
  * In ggml/: found is what the program has, slots writes to ggml's schedulers, own calls the callback that was there,
- * forward does without a scheduler; conditions is what gdb checks; provider puts them together. */
+ * forward does without a scheduler; conditions is what gdb checks; provider puts them together. In mlx/: known is how the process'
+ * arrays are read, asked what is to be computed, watched what catches of values wait for; provider puts them together. */
 #include <gdb/jit-reader.h>
 #include <stdio.h>
 
@@ -33,7 +35,9 @@
 #include "plugin/bridge/script.h"
 #include "plugin/commands/commands.h"
 #include "plugin/ggml/provider.h"
+#include "plugin/mlx/provider.h"
 #include "plugin/reads/target_gdb.h"
+#include "plugin/stops/guests.h"
 #include "plugin/stops/step.h"
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/graph_files.h"
@@ -103,7 +107,8 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 	static bool loaded;
 
 	if (!loaded) {
-		lbx_nodes = &lbx_ggml_nodes;
+		/* who has something to do when it has found what there is comes last */
+		lbx_guests_give((const struct lbx_nodes_ops *[]){ &lbx_mlx_nodes, &lbx_ggml_nodes, NULL });
 		loaded = lbx_bridge_open(lbx_commands_run) && lbx_graph_files_open() && lbx_address_names_open() &&
 			 lbx_step_open() && lbx_script_offer(lbx_gdb_tables, lbx_gdb_lines);
 		if (!loaded) {

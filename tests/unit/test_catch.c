@@ -1,6 +1,7 @@
 /* The list of catches, without a gdb: what fails leaves nothing behind. */
 #include "plugin/stops/catch.c"
 #include "plugin/stops/catches.c"
+#include "plugin/stops/guests.c"
 #include "plugin/bridge/text.c"
 
 #include <setjmp.h>
@@ -106,26 +107,9 @@ bool lbx_bridge_waits(void)
 	return false;
 }
 
-static bool find_no_nodes(struct lbx_context *context, enum lbx_nodes_there *ret)
-{
-	(void)context;
-	*ret = LBX_NODES_NONE;
-	return true;
-}
-
-static const struct lbx_nodes_ops no_nodes = { .name = "none", .find = find_no_nodes };
-const struct lbx_nodes_ops *lbx_nodes = &no_nodes;
-
 /* The rest is not called, or does nothing. */
 void lbx_catch_forget_nodes(void)
 {
-}
-
-bool lbx_catches_want_nodes(const struct lbx_catch *list, int n)
-{
-	(void)list;
-	(void)n;
-	return false;
 }
 
 void lbx_hooks_define(void)
@@ -169,7 +153,7 @@ bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit)
 	}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-UNUSED(bool, lbx_catch_check_nodes, (const struct lbx_catch *c))
+UNUSED(bool, lbx_catch_check_nodes, (const struct lbx_nodes_ops *of, const struct lbx_catch *c))
 UNUSED(enum lbx_liveness, lbx_target_gdb_liveness, (void))
 UNUSED(void, lbx_breakpoint_add_fault, (void))
 

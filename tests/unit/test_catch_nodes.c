@@ -1,5 +1,6 @@
 /* The catches at nodes of a program that goes, without a gdb. */
 #include "plugin/stops/catch_nodes.c"
+#include "plugin/stops/guests.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +17,11 @@ struct lbx_catch *lbx_catches(int *ret_n)
 	return list;
 }
 
-bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struct lbx_node_place *place,
-		   struct lbx_catch_stop *ret_stop, bool *ret)
+bool lbx_node_look(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch *c,
+		   const struct lbx_node_place *place, struct lbx_catch_stop *ret_stop, bool *ret)
 {
 	(void)context;
+	(void)of;
 	(void)c;
 	(void)place;
 	(void)ret_stop;
@@ -57,15 +59,15 @@ static void each_process_is_looked_at_anew(void **state)
 	struct lbx_context context = { 0 };
 
 	(void)state;
-	lbx_nodes = &ops;
+	lbx_guests_give((const struct lbx_nodes_ops *[]){ &ops, NULL });
 	for (int i = 0; i < 2; i++) {
-		list[0] = (struct lbx_catch){ .number = 1, .kind = &kind, .how = 1, .is_blind = true };
+		list[0] = (struct lbx_catch){ .number = 1, .kind = &kind, .how = { 1 }, .is_blind = true };
 		if (i)
 			lbx_catch_forget_nodes();
 		else
 			assert_true(lbx_catch_leave_nodes(&context, LBX_LEAVES));
 		assert_int_equal(n_disarmed, i + 1);
-		assert_false(list[0].is_blind || list[0].how);
+		assert_false(list[0].is_blind || list[0].how[0]);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* What gdb is to check at ggml's nodes. */
 #include "plugin/ggml/conditions.c"
+#include "plugin/stops/call_words.c"
 #include "plugin/bridge/text.c"
 #include "plugin/stops/catch_forms.c"
 

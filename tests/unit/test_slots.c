@@ -1,6 +1,7 @@
 /* What gdb writes into the slot of a scheduler, without a gdb. */
 #include "plugin/bridge/text.c"
 #include "plugin/ggml/conditions.c"
+#include "plugin/stops/call_words.c"
 #include "plugin/ggml/kept.c"
 #include "plugin/ggml/own.c"
 #include "plugin/ggml/slots.c"

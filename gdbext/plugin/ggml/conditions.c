@@ -7,15 +7,6 @@
 #include "ggml/record.h"
 #include "plugin/stops/catch_forms.h"
 
-const struct lbx_call_words *lbx_call_words(unsigned machine)
-{
-	static const struct lbx_call_words
-	    x86_64 = { "$rdi", "$rsi", "$rdx", "$rsp", "{unsigned long}$rsp", 8, "$rax" },
-	    aarch64 = { "$x0", "$x1", "$x2", "$sp", "(unsigned long)$x30", 0, "$x0" };
-
-	return machine == EM_AARCH64 ? &aarch64 : &x86_64;
-}
-
 static void name_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_layout *layout,
 			   struct text *ret)
 {

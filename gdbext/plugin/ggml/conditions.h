@@ -4,18 +4,8 @@
 #define LBX_PLUGIN_GGML_CONDITIONS_H
 
 #include "ggml/callback.h"
+#include "plugin/stops/call_words.h"
 #include "plugin/stops/catch_kinds.h"
-
-/* How gdb calls what a function has when it begins. */
-struct lbx_call_words {
-	const char *first, *second, *third; /* arguments */
-	const char *stack; /* its top */
-	const char *back; /* where it returns to */
-	unsigned pushed; /* bytes that lie on the stack then, and do not any more when it has returned */
-	const char *result; /* when it has returned */
-};
-
-const struct lbx_call_words *lbx_call_words(unsigned machine);
 
 /* At what is in the slots: a node that the catch means, asked for at the right time. Of a kind that looks at the value,
  * and of most globs, it says only where to look. */

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ggml/modules.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/ggml/caller.h"
 #include "plugin/ggml/conditions.h"
 #include "plugin/ggml/forward.h"
 #include "plugin/ggml/found.h"
@@ -25,6 +25,7 @@
 #include "plugin/ggml/own.h"
 #include "plugin/ggml/record.h"
 #include "plugin/ggml/slots.h"
+#include "plugin/stops/caller.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catch_stop.h"
 #include "plugin/stops/catches.h"
@@ -72,13 +73,13 @@ static bool check(const struct lbx_catch *c)
 /* What it does next, as long as it is not known how it computes. */
 static void await(void)
 {
-	lbx_breakpoint_need(LBX_KEY_SCHEDULER, LBX_GGML, "ggml_backend_sched_new", "made");
+	lbx_breakpoint_need(LBX_KEY_SCHEDULER, LBX_GGML, "ggml_backend_sched_new", "made", NULL, NULL);
 	if (lbx_forward_has_begun()) { /* it may have built already what it goes on to compute */
-		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
+		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes", NULL, NULL);
 	} else if (!lbx_slots_are_armed()) {
-		lbx_breakpoint_need(LBX_KEY_BUILD, LBX_GGML, "ggml_build_forward_expand", "builds");
+		lbx_breakpoint_need(LBX_KEY_BUILD, LBX_GGML, "ggml_build_forward_expand", "builds", NULL, NULL);
 	} else if (!lbx_breakpoint_exists(LBX_KEY_COMPUTE)) {
-		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
+		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes", NULL, NULL);
 		lbx_breakpoint_set_condition(LBX_KEY_COMPUTE, "$_lb_uses == 0");
 	}
 }
@@ -98,7 +99,7 @@ static void arm_slots(void)
 	lbx_breakpoint_enable(LBX_KEY_BUILD, false);
 }
 
-static bool arm_in_slots(struct lbx_catch *c)
+static bool arm_in_slots(const struct lbx_catch *c, unsigned *how)
 {
 	const struct lbx_ggml_callback *callback = lbx_found_callback();
 	const struct lbx_call_words *w = lbx_call_words(callback->machine);
@@ -114,16 +115,16 @@ static bool arm_in_slots(struct lbx_catch *c)
 	snprintf(words, sizeof words, "asked %d", c->number);
 	lbx_breakpoint_add_code(LBX_KEY_NODES + c->number, LBX_GGML, callback->code.start, words, w->first, w->second,
 				condition.bytes);
-	c->how |= IN_SLOTS;
+	*how |= IN_SLOTS;
 	text_free(&condition);
 	return true;
 }
 
-static bool arm(struct lbx_catch *c)
+static bool arm(const struct lbx_catch *c, unsigned *how)
 {
 	if (!lbx_forward_has_begun())
-		return arm_in_slots(c);
-	c->how |= FORWARD;
+		return arm_in_slots(c, how);
+	*how |= FORWARD;
 	return lbx_forward_arm(c);
 }
 
@@ -132,15 +133,16 @@ static bool holds_now(void)
 	return lbx_slots_are_armed() || lbx_forward_has_begun();
 }
 
-static bool is_armed(const struct lbx_catch *c)
+static bool is_armed(const struct lbx_catch *c, unsigned how)
 {
-	return c->how & (lbx_forward_has_begun() ? FORWARD : IN_SLOTS);
+	(void)c;
+	return how & (lbx_forward_has_begun() ? FORWARD : IN_SLOTS);
 }
 
-static bool is_whole(const struct lbx_catch *c)
+static bool is_whole(const struct lbx_catch *c, unsigned how)
 {
-	return (!(c->how & IN_SLOTS) || (lbx_breakpoint_exists(LBX_KEY_NODES + c->number) && lbx_slots_are_whole())) &&
-	       (!(c->how & FORWARD) || lbx_forward_is_whole(c));
+	return (!(how & IN_SLOTS) || (lbx_breakpoint_exists(LBX_KEY_NODES + c->number) && lbx_slots_are_whole())) &&
+	       (!(how & FORWARD) || lbx_forward_is_whole(c));
 }
 
 static bool remains(int catch)
@@ -246,7 +248,7 @@ static bool hear_builds(struct lbx_context *context, const char *words)
 	(void)words;
 	lbx_breakpoint_enable(LBX_KEY_BUILD, false);
 	if (!lbx_slots_are_armed())
-		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes");
+		lbx_breakpoint_need(LBX_KEY_COMPUTE, LBX_GGML, "ggml_graph_compute", "computes", NULL, NULL);
 	return true;
 }
 
@@ -289,7 +291,7 @@ static bool hear_asked(struct lbx_context *context, const char *words)
 	uint64_t node = strtoull(at, &at, 16);
 
 	*((strtoull(at, NULL, 16) & 0xff) ? &place.next : &place.done) = node;
-	return lbx_catch_hit_node(context, number, &place);
+	return lbx_catch_hit_node(context, &lbx_ggml_nodes, number, &place);
 }
 
 static bool hear_node(struct lbx_context *context, const char *words)
@@ -300,7 +302,7 @@ static bool hear_node(struct lbx_context *context, const char *words)
 
 	place.done = strtoull(at, &at, 16);
 	place.next = strtoull(at, &at, 16);
-	return lbx_catch_hit_node(context, number, &place);
+	return lbx_catch_hit_node(context, &lbx_ggml_nodes, number, &place);
 }
 
 /* A key and a word; then what it has to say. */
@@ -331,7 +333,11 @@ static bool hear(struct lbx_context *context, const char *words)
 
 static int caller_level(struct lbx_context *context)
 {
-	return lbx_caller_level(context, lbx_found_callback()->entries[0]);
+	const struct lbx_library ggml = { .code = lbx_found_callback()->entries[0],
+					  .begins = LBX_GGML "_",
+					  .has = lbx_ggml_is_of_library };
+
+	return lbx_caller_level(context, &ggml);
 }
 
 const struct lbx_nodes_ops lbx_ggml_nodes = {

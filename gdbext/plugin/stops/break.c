@@ -11,7 +11,7 @@
 #include "plugin/command.h"
 #include "plugin/stops/catch_words.h"
 
-/* Of the runtime's, or as ggml spells its own: whether there is such a one shows in the program. */
+/* Of the runtime's, or as ggml or MLX spell their own: whether there is such a one shows in the program. */
 static bool parse_op(const char *op, struct lbx_catch *ret)
 {
 	if (!op)
@@ -73,7 +73,8 @@ const struct lbx_command lbx_gdb_command_break = {
 		"set\nbefore `run`, and lasts from run to run. `tensor status` lists it, `tensor uncatch` or "
 		"`delete`\nends it. Until then the runtime fuses and compiles nothing, and gdb looks at\n"
 		"each op: some 0.2 ms. Before or after alone means any tensor; 'after' in quotes is a name.\n"
-		"It stops at ggml's nodes, too, whose operations are in capitals: --op MUL_MAT.\n"
+		"It stops at ggml's nodes, too, whose operations are in capitals: --op MUL_MAT; and before or\n"
+		"after the evaluation that computes an array of MLX.\n"
 		"Example: break 'layers.*' after --op matmul",
 	.options = {
 		{ "nan", NULL, "after it, if the result holds NaN or Inf" },

@@ -174,29 +174,39 @@ void lbx_breakpoint_add_fault(void)
 	lbx_breakpoint_note(LBX_BREAKPOINT_FAULT);
 }
 
+/* Of the breakpoint that was just made. */
+static void send_hits(int key, const char *whose, const char *words, const char *first, const char *second)
+{
+	if (first)
+		lbx_bridge_script("commands\n%sselect-frame 0\neval \"_tensor" LBX_HIT " %s %d %s 0x%%lx%s\", %s%s%s",
+				  silent(), whose, key, words, second ? " 0x%lx" : "", first, second ? ", " : "",
+				  second ? second : "");
+	else
+		lbx_bridge_script("commands\n%s_tensor" LBX_HIT " %s %d %s", silent(), whose, key, words);
+	lbx_bridge_script("if $_lb_go\ncontinue\nend\nend");
+}
+
 void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char *words, const char *first,
 			     const char *second, const char *condition)
 {
 	/* Where there is no such memory, gdb disables it when the program has executed another; else gdb could not insert it, and
 	 * would stop for good. */
 	lbx_bridge_script("with language c -- _lb_quiet break *(0x%" PRIx64 "+0*{char}0x%" PRIx64 ")\n"
-			  "set $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\neval \"_tensor" LBX_HIT
-			  " %s %d %s%s%s\"%s%s%s%s\n"
-			  "if $_lb_go\ncontinue\nend\nend",
-			  at, at, silent(), whose, key, words, first ? " 0x%lx" : "", second ? " 0x%lx" : "",
-			  first ? ", " : "", first ? first : "", second ? ", " : "", second ? second : "");
+			  "set $_lb_catch = $bpnum",
+			  at, at);
+	send_hits(key, whose, words, first, second);
 	if (condition)
 		lbx_bridge_script("with language c -- condition $_lb_catch %s", condition);
 	lbx_breakpoint_note(key);
 }
 
-void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words)
+void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words, const char *first,
+			 const char *second)
 {
 	if (find(key))
 		return;
-	lbx_bridge_script("_lb_break_function %s\ncommands\n%s_tensor" LBX_HIT " %s %d %s\n"
-			  "if $_lb_go\ncontinue\nend\nend",
-			  function, silent(), whose, key, words);
+	lbx_bridge_script("_lb_break_function %s", function);
+	send_hits(key, whose, words, first, second);
 	lbx_breakpoint_note(key);
 }
 

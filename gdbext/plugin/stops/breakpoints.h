@@ -36,8 +36,9 @@ void lbx_breakpoint_add_fault(void);
  * expressions, in hexadecimal; NULL: none. The program goes on where $_lb_go is 1 then (hits.h). A condition may be NULL. */
 void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char *words, const char *first,
 			     const char *second, const char *condition);
-/* Likewise, by the name of a function, pending until there is one. */
-void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words);
+/* Likewise, by the name of a function, pending until there is one; if there is none of that key. */
+void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words, const char *first,
+			 const char *second);
 /* The condition of one that is not pending, which gdb 13 would disable for it; or of the one that was just made. */
 void lbx_breakpoint_set_condition(int key, const char *condition);
 /* One that exists, and has been refreshed. */

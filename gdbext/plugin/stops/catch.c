@@ -18,7 +18,7 @@
  * `finish` under way, and take the stop from the user's own breakpoint there. The result is a bit of
  * the tensor's record; it is in the condition.
  *
- * At the nodes of a program that nobody has prepared a catch has other breakpoints (nodes.h).
+ * At the nodes of a program that nobody has prepared a catch has other breakpoints (guests.h).
  *
  * Nothing is done before all that can fail has been found out. What fails in gdb's script, since gdb
  * could not set a breakpoint, is noticed by lbx_catch_refresh(): a catch without breakpoint is none. */
@@ -119,10 +119,10 @@ void lbx_catch_add_shortcoming(const struct lbx_catch *c, const struct lbx_watch
 				 "not at all");
 }
 
-/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `late`: at nodes it holds only from
- * the next graph on. */
+/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `late`: at whose nodes
+ * it holds only from the next graph on; or NULL. */
 static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
-		     bool inlined, bool late)
+		     bool inlined, const char *late)
 {
 	struct lbx_out *out = context->out;
 	struct text text = { 0 }, note = { 0 };
@@ -135,9 +135,8 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 	}
 	lbx_catch_add_shortcoming(c, place, &note);
 	if (late)
-		text_printf(&note, "%sof %s's nodes, it holds from the next graph on", note.n ? "; " : "",
-			    lbx_nodes->name);
-	if (!c->how && context->target && !place->found && lbx_probes_lack_runtime())
+		text_printf(&note, "%sof %s's nodes, it holds from the next graph on", note.n ? "; " : "", late);
+	if (!lbx_guests_have(c) && context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	lbx_begin(out, NULL);
@@ -189,25 +188,44 @@ static bool inlines(const struct lbx_catch *new, const struct lbx_catch *list, c
 	       ((new->kind->watch & by_op) || new->kind->takes == LBX_TAKES_FUNCTION);
 }
 
-/* What a program has that the catch is to stop at: a runtime, nodes. Fails if it has no more than nodes that cannot be
- * stopped at, or are not what it is of. */
-static bool check_places(const struct lbx_catch *c, const struct lbx_watch_place *place, enum lbx_nodes_there there)
+/* Whether the program's nodes are what it is of. */
+static bool is_of_nodes(const struct lbx_nodes_ops *of, const struct lbx_catch *c, enum lbx_nodes_there there)
 {
-	if (place->found || there == LBX_NODES_NONE)
-		return true;
-	if (there == LBX_NODES_REFUSED)
-		return lb_fail("the program's nodes of %s cannot be stopped at: %s", lbx_nodes->name, lbx_nodes->why());
-	return lbx_catch_check_nodes(c);
+	bool is_so = there == LBX_NODES_THERE && lbx_catch_check_nodes(of, c);
+
+	lb_clear_error();
+	return is_so;
 }
 
-/* Makes the breakpoints of one that is among the catches now. */
-static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *place, bool nodes)
+/* What a program has that the catch is to stop at: a runtime, nodes. Fails if it has no more than nodes that cannot be
+ * stopped at, or are not what it is of. */
+static bool check_places(const struct lbx_catch *c, const struct lbx_watch_place *place,
+			 const enum lbx_nodes_there there[LBX_GUESTS])
+{
+	bool any = place->found;
+
+	for (int i = 0; lbx_guest(i) && !any; i++)
+		any = is_of_nodes(lbx_guest(i), c, there[i]);
+	for (int i = 0; lbx_guest(i) && !any; i++) {
+		const struct lbx_nodes_ops *of = lbx_guest(i);
+		if (there[i] == LBX_NODES_REFUSED)
+			return lb_fail("the program's nodes of %s cannot be stopped at: %s", of->name, of->why());
+		if (there[i] == LBX_NODES_THERE && (!c->record || c->of == of))
+			return lbx_catch_check_nodes(of, c);
+	}
+	return true;
+}
+
+/* Makes the breakpoints of one that is among the catches now; `nodes`: at whose nodes, too. */
+static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *place, const bool nodes[LBX_GUESTS])
 {
 	struct text condition;
 
 	if (!lbx_catch_make_condition(c, place, &condition))
 		return false;
-	if (nodes && !lbx_nodes->arm(c)) {
+	for (int i = 0; lbx_guest(i); i++) {
+		if (!nodes[i] || lbx_guest(i)->arm(c, &c->how[i]))
+			continue;
 		text_free(&condition);
 		return false;
 	}
@@ -220,35 +238,35 @@ static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *p
 	return true;
 }
 
-/* Whether the program's nodes are what it is of. */
-static bool is_of_nodes(const struct lbx_catch *c, enum lbx_nodes_there there)
-{
-	bool is_so = there == LBX_NODES_THERE && lbx_catches_want_nodes(c, 1) && lbx_catch_check_nodes(c);
-
-	lb_clear_error();
-	return is_so;
-}
-
 bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 {
 	struct lbx_catch new = *wanted, list[LBX_CATCHES];
 	struct lbx_watch_place place;
-	enum lbx_nodes_there there;
+	enum lbx_nodes_there there[LBX_GUESTS];
+	bool nodes[LBX_GUESTS] = { false };
+	const char *late = NULL;
 	struct lbx_watch want;
 	int n;
 
 	if (context->target)
 		lbx_probes_lack_runtime(); /* asked in time */
 	if (!may_run(context) || !lbx_breakpoints_look() || !lbx_catch_refresh() || !lbx_hooks_ask() ||
-	    !lbx_watch_find(context, &place) || !lbx_nodes->find(context, &there) ||
-	    !check_places(&new, &place, there) || (place.found && new.kind->probe && !lbx_probes_exist()))
+	    !lbx_watch_find(context, &place) || !lbx_guests_find(context, there))
 		return false;
 	struct lbx_catch *catches = lbx_catches(&n);
 	new.number = last + 1;
+	if (!check_places(&new, &place, there) || (place.found && new.kind->probe && !lbx_probes_exist()))
+		return false;
 	memcpy(list, catches, sizeof list);
 	if (!choose_pattern(&new) || !take_place(&new, list))
 		return false;
-	bool nodes = is_of_nodes(&new, there), late = nodes && !lbx_nodes->holds_now();
+	bool alone = !place.found && !lbx_guests_any(there, LBX_NODES_THERE);
+	for (int i = 0; lbx_guest(i); i++) {
+		nodes[i] = is_of_nodes(lbx_guest(i), &new, there[i]) ||
+			   (alone && lbx_guest(i)->is_ahead && is_of_nodes(lbx_guest(i), &new, LBX_NODES_THERE));
+		if (nodes[i] && !lbx_guest(i)->holds_now())
+			late = lbx_guest(i)->name;
+	}
 	want = lbx_watch_wanted(list, LBX_CATCHES);
 	if (!lbx_watch_check(&place, &want))
 		return false;
@@ -257,8 +275,10 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	memcpy(list, catches, sizeof list);
 	if (!add_breakpoints(&new, &place, nodes) || !take_place(&new, list))
 		return false;
-	if (lbx_catches_want_nodes(&new, 1) && (nodes || (there == LBX_NODES_NONE && !place.found)))
-		lbx_nodes->await();
+	for (int i = 0; lbx_guest(i); i++)
+		if (lbx_guest(i)->await && lbx_guest_wants(lbx_guest(i), &new) &&
+		    (nodes[i] || (there[i] == LBX_NODES_NONE && alone)))
+			lbx_guest(i)->await();
 	memcpy(catches, list, sizeof list);
 	last = new.number;
 	if (!lbx_watch_write(context, &place, &want))
@@ -293,7 +313,9 @@ const struct lbx_command lbx_gdb_command_catch = {
 		"each pointer taken, and a system call that is given the pointer fails (EFAULT).\n"
 		"`nan`, `range` and `eval` keep the runtime from fusing operations. They, and breaks, stop\n"
 		"at the nodes of ggml, too, in a program that is as it was built; there `nan` without T is\n"
-		"of what no earlier node has spoilt.\n"
+		"of what no earlier node has spoilt. Of MLX's arrays `eval` and `implicit` stop in front of an\n"
+		"evaluation, and tell Python's line; `nan` and `range` behind it, where a variable leads to\n"
+		"the array.\n"
 		"Example: catch range 'blk.0.scores' -1e4 1e4",
 	.run = run_catch,
 };

@@ -219,6 +219,10 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .what = "a result holds NaN or Inf",
 	    .detail = tell_nan,
 	    .advice = "`tensor origin %s` tells which operation made the first, `tensor print %s` its values",
+	    .evaluation = LBX_AFTER_EVALUATION,
+	    .evaluation_advice =
+		"`tensor print %s` shows its values; in front of its evaluation, where `tensor catch eval` "
+		"stops, `tensor origin` tells which operation makes the first",
 	},
 	{
 	    .name = "range",
@@ -234,6 +238,10 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .what = "a result has values outside the range",
 	    .detail = tell_range,
 	    .advice = "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values",
+	    .evaluation = LBX_AFTER_EVALUATION,
+	    .evaluation_advice =
+		"`tensor print %s` shows its values; in front of its evaluation, where `tensor catch eval` "
+		"stops, `tensor graph` tells what it is computed from",
 	},
 	{
 	    .name = "implicit",
@@ -246,6 +254,10 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .what = "reading a value is about to cause an evaluation",
 	    .advice = "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
 		      "what is computed now",
+	    .evaluation = LBX_BEFORE_IMPLICIT,
+	    .evaluation_advice =
+		"eval() it together with others, before its value is needed; `tensor graph %s` shows what is "
+		"computed now, `tensor peek %s` the value, without computing it here",
 	},
 	{
 	    .name = "eval",
@@ -259,6 +271,9 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .node = LBX_AFTER_NODE,
 	    .what = "a tensor has just been computed",
 	    .advice = "`tensor print %s`",
+	    .evaluation = LBX_BEFORE_EVALUATION,
+	    .evaluation_what = "an evaluation is about to begin",
+	    .evaluation_advice = "`tensor graph %s` shows what is computed now, `tensor peek %s` its value",
 	},
 	{
 	    .name = "before",
@@ -280,6 +295,9 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 		"the next one",
 	    .node_advice =
 		"`tensor where` tells how far the graph is, `tensor break 'NAME' after` stops when it has its value",
+	    .evaluation = LBX_BEFORE_EVALUATION,
+	    .evaluation_what = "an evaluation that computes it is about to begin",
+	    .evaluation_advice = "`tensor graph %s` shows how it is computed, `tensor peek %s` its value",
 	},
 	{
 	    .name = "after",
@@ -296,6 +314,9 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .what = "an operation has run",
 	    .detail = tell_value,
 	    .advice = "`tensor graph %s` shows what it was computed from",
+	    .evaluation = LBX_AFTER_EVALUATION,
+	    .evaluation_what = "an evaluation has computed it",
+	    .evaluation_advice = "`tensor print %s`",
 	},
 	{
 	    .name = "promote",

@@ -14,6 +14,9 @@ enum lbx_catch_takes {
 	LBX_TAKES_RANGE,    /* T LO HI */
 };
 
+struct lbx_nodes_ops; /* plugin/stops/nodes.h */
+enum { LBX_GUESTS = 2 /* that have nodes, at most */ };
+
 struct lbx_catch {
 	int number; /* 0: free place */
 	const struct lbx_catch_kind *kind;
@@ -24,7 +27,9 @@ struct lbx_catch {
 	uint64_t record;            /* T, not of the runtime: the address of its record, or 0 */
 	char op[24];                /* only tensors that this op makes; "" for any */
 	bool once;                  /* it goes with its first stop */
-	unsigned how; /* it stops at nodes; what that means only those know that have made it so (nodes.h) */
+	const struct lbx_nodes_ops *of; /* whose that record is */
+	unsigned how
+	    [LBX_GUESTS]; /* it stops at their nodes; what that means only those know that have made it so (guests.h) */
 	bool is_blind; /* the user was told of a value there that cannot be looked at */
 	uint64_t limit;
 	double low, high;
@@ -35,13 +40,16 @@ struct lbx_catch_stop {
 	const struct lbx_catch *catch;
 	uint64_t args[LBX_PROBE_ARGS];
 	const struct lbx_tensor *tensor; /* NULL when there is none */
-	bool is_node; /* at a node (nodes.h): the first argument is the address of its record */
+	const struct lbx_nodes_ops
+	    *of; /* at a node of theirs: the first argument is the address of its record; else NULL */
 };
 
 enum { LBX_NO_ARG = -1 };
 
 /* When it is at nodes (nodes.h). */
 enum lbx_at_node { LBX_NOT_AT_NODES, LBX_BEFORE_NODE, LBX_AFTER_NODE };
+/* When it is where the program asks for a value: in front of that, or behind it. */
+enum lbx_at_evaluation { LBX_NOT_AT_EVALUATIONS, LBX_BEFORE_EVALUATION, LBX_BEFORE_IMPLICIT, LBX_AFTER_EVALUATION };
 
 struct lbx_catch_kind {
 	const char *name, *arguments;
@@ -59,6 +67,8 @@ struct lbx_catch_kind {
 	void (*detail)(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret);
 	const char *advice; /* `%s` is what names the tensor, or the function */
 	const char *node_advice; /* at nodes; NULL: the same */
+	enum lbx_at_evaluation evaluation;
+	const char *evaluation_what, *evaluation_advice; /* likewise */
 };
 
 /* Ended by a row without a name. */

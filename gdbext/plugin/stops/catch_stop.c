@@ -42,7 +42,8 @@ static void describe_tensor(struct lbx_context *context, const struct lbx_tensor
 		lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
 		text_printf(ret, ", strides %s", list);
 	}
-	text_printf(ret, ", made by %s", t->op);
+	if (t->op[0])
+		text_printf(ret, ", made by %s", t->op);
 	if (t->site)
 		lbx_target_source_line(context->target, t->site - 1, &made);
 	if (made.function[0])
@@ -54,8 +55,13 @@ static void describe_tensor(struct lbx_context *context, const struct lbx_tensor
 static void describe_advice(const struct lbx_catch_stop *stop, struct text *ret)
 {
 	const struct lbx_catch_kind *kind = stop->catch->kind;
-	const char *at = stop->is_node && kind->node_advice ? kind->node_advice : kind->advice, *gap;
+	const char *at = kind->advice, *gap;
 	char id[LBX_ID_TEXT_MAX] = "T";
+
+	if (stop->of && stop->of->by_evaluation && kind->evaluation_advice)
+		at = kind->evaluation_advice;
+	else if (stop->of && !stop->of->by_evaluation && kind->node_advice)
+		at = kind->node_advice;
 
 	if (stop->tensor && !stop->tensor->id) {
 		text_printf(ret, "the program has given up the context that it is in: its record is at 0x%" PRIx64,
@@ -134,13 +140,13 @@ static bool find_tensor(struct lbx_context *context, const struct lbx_catch_stop
 	struct lbx_tensors *tensors;
 	struct lbx_table *table;
 
-	if (stop->is_node) {
+	if (stop->of) {
 		bool found =
 		    lbx_context_tensors(context, &tensors) && lbx_tensors_by_address(tensors, stop->args[0], ret);
 		if (found || lbx_bridge_waits())
 			return found;
 		lb_clear_error();
-		return lbx_node_tensor(context, stop->args[0], ret);
+		return lbx_node_tensor(context, stop->of, stop->args[0], ret);
 	}
 	if (stop->catch->kind->id == LBX_NO_ARG || !lbx_context_table(context, &table) ||
 	    !lbx_tensors_by_id(lbx_table_tensors(table), stop->args[stop->catch->kind->id], ret))
@@ -155,26 +161,30 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	const struct lbx_catch_kind *kind = stop->catch->kind;
 	struct text head = { 0 }, tensor = { 0 }, advice = { 0 };
 	struct lbx_tensor t;
-	uint64_t site = stop->is_node ? 0 : find_site(context, stop);
+	bool by_evaluation = stop->of && stop->of->by_evaluation;
+	uint64_t site = stop->of ? 0 : find_site(context, stop);
 	int level = -1;
 
 	if (find_tensor(context, stop, &t))
 		stop->tensor = &t;
 	/* whatever other threads do */
-	if (stop->is_node && stop->tensor && kind->node == LBX_AFTER_NODE && t.state == LBX_UNSURE)
+	if (stop->of && stop->tensor && kind->node == LBX_AFTER_NODE && t.state == LBX_UNSURE)
 		t.state = LBX_READY;
 	if (!site && stop->tensor && kind->takes == LBX_TAKES_BYTES)
 		site = t.site; /* outside an evaluation it is the tensor's own call */
-	text_printf(&head, "Catch %d (%s): %s.", stop->catch->number, kind->name, kind->what);
-	if (kind->detail)
+	text_printf(&head, "Catch %d (%s): %s.", stop->catch->number, kind->name,
+		    by_evaluation && kind->evaluation_what ? kind->evaluation_what : kind->what);
+	if (kind->detail && !(by_evaluation && kind->evaluation != LBX_AFTER_EVALUATION))
 		kind->detail(context, stop, &head);
+	if (stop->of && stop->of->tell)
+		stop->of->tell(context, stop, &head);
 	if (stop->tensor)
 		describe_tensor(context, &t, &tensor);
 	describe_advice(stop, &advice);
 	if (site)
 		level = find_level(context, site, kind->probe != NULL);
-	if (stop->is_node)
-		level = lbx_nodes->caller_level(context);
+	if (stop->of)
+		level = stop->of->caller_level(context);
 	if (level < 0 && !kind->probe)
 		level = 0;
 	if (!lbx_bridge_waits() && !head.failed && !tensor.failed && !advice.failed) {
@@ -218,38 +228,42 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	return lbx_catch_of_guard(guard.id, t.name);
 }
 
-bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lbx_node_place *place)
+void lbx_catch_stop_at_node(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch_stop *stop)
+{
+	stop->of = of;
+	tell(context, stop);
+	if (stop->catch->once && !lbx_bridge_waits())
+		lbx_bridge_then("uncatch %d", stop->catch->number);
+	if (!lbx_bridge_waits())
+		lbx_hits_keep();
+}
+
+bool lbx_catch_hit_node(struct lbx_context *context, const struct lbx_nodes_ops *of, int number,
+			const struct lbx_node_place *place)
 {
 	const struct lbx_catch *hit = lbx_catch_numbered(number);
 	struct lbx_catch_stop stop = { 0 };
 	bool stops = false, another = false;
 
-	if (!hit || !hit->how)
+	if (!hit || !lbx_guests_have(hit))
 		return lb_fail("a breakpoint of a catch that is off: delete it");
-	if (!lbx_catches_look(context, number, place, &stop, &stops, &another))
+	if (!lbx_catches_look(context, of, number, place, &stop, &stops, &another))
 		return false;
-	if (stops) {
-		stop.is_node = true;
-		tell(context, &stop);
-		if (hit->once && !lbx_bridge_waits())
-			lbx_bridge_then("uncatch %d", hit->number);
-		if (!lbx_bridge_waits())
-			lbx_hits_keep();
-		return true;
-	}
-	return another || lbx_hits_go_on();
+	if (stops)
+		lbx_catch_stop_at_node(context, of, &stop);
+	return stops || another || lbx_hits_go_on();
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = { 0 };
 	uint64_t fault = 0;
+	const char *rest;
+	const struct lbx_nodes_ops *of = lbx_guest_named(words, &rest);
 	char *at;
 
-	size_t n = strlen(lbx_nodes->name);
-
-	if (strncmp(words, lbx_nodes->name, n) == 0 && words[n] == ' ')
-		return lbx_nodes->hear(context, words + n + 1);
+	if (of)
+		return of->hear(context, rest);
 	if (strncmp(words, "fault ", 6) == 0) {
 		lbx_bridge_script("set $_lb_go = 0");
 		fault = strtoull(words + 6, NULL, 16);

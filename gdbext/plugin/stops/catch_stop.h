@@ -7,8 +7,11 @@
 /* What the breakpoint has sent: `CATCH ARGUMENT…` of the probe, `fault ADDRESS`, or what begins with the name of those who
  * provide nodes (nodes.h). */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
+/* A catch wants to stop at a node of theirs, for what `stop` says: tells that. */
+void lbx_catch_stop_at_node(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch_stop *stop);
 /* One of a catch's, between nodes. It goes on only if no catch wants to stop there, since that ends the other ones'
  * commands. */
-bool lbx_catch_hit_node(struct lbx_context *context, int number, const struct lbx_node_place *place);
+bool lbx_catch_hit_node(struct lbx_context *context, const struct lbx_nodes_ops *of, int number,
+			const struct lbx_node_place *place);
 
 #endif

@@ -12,6 +12,7 @@
 #include "inspect/operand/select.h"
 #include "inspect/tensor/name.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/stops/guests.h"
 
 /* Of those that are alive, how many have the name, or one that matches; `most` is enough. The last of
  * them in *ret. */
@@ -103,19 +104,32 @@ static bool check_whole(struct lbx_context *context, const char *t)
 			t));
 }
 
-/* One of ggml's, by its number or by an expression. Its record holds for as long as the program keeps it; a name holds
- * for each of the name. */
+/* One of a guest's, by its number or by an expression. Its record holds for as long as the program keeps it; a name holds
+ * for each of the name, and so does what the program's language calls it. */
 static bool parse_record(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	struct lbx_selection selection;
 	bool found = context->target && lbx_select(context, t, &selection) && !selection.slice_text[0] &&
-		     strcmp(selection.tensor.of->provider, "ggml") == 0 && strcmp(t, selection.tensor.name) != 0;
+		     strcmp(t, selection.tensor.name) != 0;
+	const struct lbx_nodes_ops *of = NULL;
 
+	for (int i = 0; found && !of && lbx_guest(i); i++)
+		if (strcmp(selection.tensor.of->provider, lbx_guest(i)->name) == 0)
+			of = lbx_guest(i);
+	if (of && of->has_paths && *t != '#' && strlen(t) <= LB_NAME_MAX) {
+		struct lbx_tensor same;
+		if (lbx_tensors_by_path(selection.tensor.of, t, NULL, &same))
+			snprintf(ret->name, sizeof ret->name, "%s", t);
+	}
 	if (!lbx_bridge_waits())
 		lb_clear_error();
-	if (found)
+	if (!of)
+		return false;
+	if (!ret->name[0]) {
+		ret->of = of;
 		ret->record = selection.tensor.address;
-	return found;
+	}
+	return true;
 }
 
 /* A number of one to come is of the runtime's alone: others give each of theirs one when they are looked for. */
@@ -193,7 +207,8 @@ static bool is_runtime_op(const char *name)
 bool lbx_catch_is_op(const char *name)
 {
 	return is_runtime_op(name) ||
-	       (isupper((unsigned char)*name) && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")]);
+	       (isupper((unsigned char)*name) && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+								    "abcdefghijklmnopqrstuvwxyz")]);
 }
 
 /* A name to come may be an op's. */
@@ -214,7 +229,7 @@ static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_
 	const char *rest = lbx_unquote(t, glob, sizeof glob);
 	bool quoted = rest && !*rest;
 
-	if (!ret->kind->node || !is_glob(glob) || strcmp(glob, "*") == 0 || *glob == '#')
+	if ((!ret->kind->node && !ret->kind->evaluation) || !is_glob(glob) || strcmp(glob, "*") == 0 || *glob == '#')
 		return parse_one(context, t, ret);
 	if ((!quoted && parse_record(context, t, ret)) || (!lbx_bridge_waits() && parse_expression(context, t, ret)))
 		return true;

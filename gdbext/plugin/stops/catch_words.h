@@ -9,7 +9,7 @@
 bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret);
 /* T, as `tensor break` has it. */
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret);
-/* The name of an operation, of the runtime's or, as far as it can be told without a program, of ggml's. */
+/* The name of an operation, of the runtime's or, as far as it can be told without a program, of ggml's or MLX's. */
 bool lbx_catch_is_op(const char *name);
 /* "LO,HI" */
 bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret);

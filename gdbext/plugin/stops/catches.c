@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plugin/stops/catch_forms.h"
-#include "plugin/stops/nodes.h"
+#include "plugin/stops/guests.h"
 
 static struct {
 	struct lbx_catch v[LBX_CATCHES];
@@ -56,8 +56,8 @@ static bool exists(const struct lbx_catch *c)
 {
 	int key = lbx_catch_key(c);
 
-	return key == LBX_BREAKPOINT_NONE ? c->how && lbx_nodes->is_whole(c)
-					  : lbx_breakpoint_exists(key) && (!c->how || lbx_nodes->is_whole(c));
+	return (key == LBX_BREAKPOINT_NONE ? lbx_guests_have(c) : lbx_breakpoint_exists(key)) &&
+	       lbx_guests_are_whole(c);
 }
 
 /* A catch without its breakpoint is none. */
@@ -93,8 +93,7 @@ void lbx_catch_suspend(void)
 		if (!c->number)
 			continue;
 		lbx_breakpoint_suspend(lbx_catch_key(c));
-		if (c->how)
-			lbx_nodes->suspend(c);
+		lbx_guests_suspend(c);
 	}
 }
 

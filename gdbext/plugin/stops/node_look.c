@@ -53,19 +53,20 @@ static void take_seen(const struct lbx_tensor *t, bool holds)
 
 /* ---- a node's value ---- */
 
-bool lbx_node_tensor(struct lbx_context *context, uint64_t address, struct lbx_tensor *ret)
+bool lbx_node_tensor(struct lbx_context *context, const struct lbx_nodes_ops *of, uint64_t address,
+		     struct lbx_tensor *ret)
 {
 	struct lbx_node_record r;
 
-	if (!lbx_nodes->read(context, address, &r) || !r.is_known)
+	if (!of->read(context, address, &r) || !r.is_known)
 		return false;
 	*ret = r.tensor;
 	return true;
 }
 
 /* False, with an error, where the elements cannot be read. */
-static bool measure(struct lbx_context *context, const struct lbx_node_record *r, struct lbx_array *array,
-		    struct lbx_digest *ret)
+static bool measure(struct lbx_context *context, const struct lbx_nodes_ops *of, const struct lbx_node_record *r,
+		    struct lbx_array *array, struct lbx_digest *ret)
 {
 	const struct lbx_tensor *t = &r->tensor;
 
@@ -74,7 +75,7 @@ static bool measure(struct lbx_context *context, const struct lbx_node_record *r
 		return true;
 	if (!r->is_known)
 		return lb_fail("its elements are of a type that is not known here");
-	if (!lbx_nodes->lies_in_order(context, t->address))
+	if (!of->lies_in_order(context, t->address))
 		return false;
 	if (!t->data || !lbx_array_of_tensor(context->target, t, array))
 		return lb_fail("it has no memory");
@@ -114,59 +115,63 @@ static int64_t first_not_finite(struct lbx_context *context, const struct lbx_ar
 /* ---- what is new ---- */
 
 /* Whether it holds any now; `unless` where that cannot be seen. */
-static bool holds_any(struct lbx_context *context, const struct lbx_node_record *r, bool unless)
+static bool holds_any(struct lbx_context *context, const struct lbx_nodes_ops *of, const struct lbx_node_record *r,
+		      bool unless)
 {
 	struct lbx_array array;
 	struct lbx_digest d;
-	bool known = measure(context, r, &array, &d);
+	bool known = measure(context, of, r, &array, &d);
 
 	lb_clear_error();
 	return known ? d.inf + d.nan > 0 : unless;
 }
 
 /* Whether an input has them from a node that was computed before. */
-static bool has_them(struct lbx_context *context, const struct lbx_node_record *source)
+static bool has_them(struct lbx_context *context, const struct lbx_nodes_ops *of, const struct lbx_node_record *source)
 {
 	uint64_t start, end;
 	bool lies = lbx_tensor_range(&source->tensor, &start, &end);
 
 	lb_clear_error();
-	return lies && lbx_tainted_has(&tainted, start, end) && holds_any(context, source, true);
+	return lies && lbx_tainted_has(&tainted, start, end) && holds_any(context, of, source, true);
 }
 
 /* What is the reason for them in a result: an input, or what that is made of where it has no value of its own. */
-static bool is_reason(struct lbx_context *context, uint64_t at, bool nan, bool looks_through)
+static bool is_reason(struct lbx_context *context, const struct lbx_nodes_ops *of, uint64_t at, bool nan,
+		      bool looks_through)
 {
 	struct lbx_node_record r;
 
-	if (!at || !lbx_nodes->read(context, at, &r))
+	if (!at || !of->read(context, at, &r))
 		return false;
-	if (has_them(context, &r) || (!nan && holds_any(context, &r, false)))
+	if (has_them(context, of, &r) || (!nan && holds_any(context, of, &r, false)))
 		return true;
 	for (int i = 0; looks_through && r.passes_on && i < LBX_NODE_SOURCES; i++)
-		if (is_reason(context, r.sources[i], nan, false))
+		if (is_reason(context, of, r.sources[i], nan, false))
 			return true;
 	return false;
 }
 
-static bool is_new(struct lbx_context *context, const struct lbx_node_record *r, const struct lbx_digest *d)
+static bool is_new(struct lbx_context *context, const struct lbx_nodes_ops *of, const struct lbx_node_record *r,
+		   const struct lbx_digest *d)
 {
 	if (d->nan == 0 && r->puts_inf)
 		return false;
 	for (int i = 0; i < LBX_NODE_SOURCES; i++)
-		if (r->sources[i] != r->tensor.address && is_reason(context, r->sources[i], d->nan > 0, true))
+		if (r->sources[i] != r->tensor.address && is_reason(context, of, r->sources[i], d->nan > 0, true))
 			return false;
 	return true;
 }
 
-static bool look_for_nan(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_node_record *r,
-			 const struct lbx_array *array, const struct lbx_digest *d, struct lbx_catch_stop *ret)
+static bool look_for_nan(struct lbx_context *context, const struct lbx_nodes_ops *of, const struct lbx_catch *c,
+			 const struct lbx_node_record *r, const struct lbx_array *array, const struct lbx_digest *d,
+			 struct lbx_catch_stop *ret)
 {
 	bool found = d->nan + d->inf > 0, any = !c->name[0] && !c->record && !c->op[0];
 
 	if (any)
 		begin_look(r->tensor.address);
-	bool stops = found && (!any || is_new(context, r, d));
+	bool stops = found && (!any || is_new(context, of, r, d));
 	if (any)
 		take_seen(&r->tensor, found);
 	if (stops) {
@@ -188,15 +193,19 @@ static bool look_at_range(const struct lbx_catch *c, const struct lbx_digest *d,
 /* ---- the whole ---- */
 
 /* 0: none. */
-static uint64_t node_for(const struct lbx_catch *c, const struct lbx_node_place *place)
+static uint64_t node_for(const struct lbx_nodes_ops *of, const struct lbx_catch *c, const struct lbx_node_place *place)
 {
+	if (of->by_evaluation)
+		return c->kind->evaluation == LBX_AFTER_EVALUATION ? place->done : place->next;
 	return c->kind->node == LBX_AFTER_NODE ? place->done : c->kind->node == LBX_BEFORE_NODE ? place->next : 0;
 }
 
-static bool is_meant(const struct lbx_catch *c, const struct lbx_node_record *r)
+static bool is_meant(const struct lbx_nodes_ops *of, const struct lbx_catch *c, const struct lbx_node_record *r)
 {
 	const struct lbx_tensor *t = &r->tensor;
 
+	if (of->has_paths) /* then only what is meant is asked for */
+		return true;
 	if (c->id || (c->record && c->record != t->address) || (c->op[0] && strcmp(c->op, t->op) != 0) ||
 	    (c->kind->looks && r->is_view))
 		return false;
@@ -214,10 +223,10 @@ static void tell_blind(struct lbx_context *context, struct lbx_catch *c, const s
 	lb_clear_error();
 }
 
-bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struct lbx_node_place *place,
-		   struct lbx_catch_stop *ret_stop, bool *ret)
+bool lbx_node_look(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch *c,
+		   const struct lbx_node_place *place, struct lbx_catch_stop *ret_stop, bool *ret)
 {
-	uint64_t node = node_for(c, place);
+	uint64_t node = node_for(of, c, place);
 	struct lbx_node_record r;
 	struct lbx_array array;
 	struct lbx_digest d;
@@ -225,14 +234,14 @@ bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struc
 	*ret = false;
 	ret_stop->catch = c;
 	ret_stop->args[0] = node;
-	if (!node || !lbx_nodes->read(context, node, &r))
+	if (!node || !of->read(context, node, &r))
 		return !lbx_bridge_waits();
-	if (!is_meant(c, &r))
+	if (!is_meant(of, c, &r))
 		return true;
 	*ret = true;
 	if (!c->kind->looks)
 		return true;
-	if (!measure(context, &r, &array, &d)) {
+	if (!measure(context, of, &r, &array, &d)) {
 		*ret = false;
 		if (lbx_bridge_waits() || lbx_bridge_interrupted())
 			return false;
@@ -240,6 +249,6 @@ bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struc
 		return true;
 	}
 	*ret = c->kind->takes == LBX_TAKES_RANGE ? look_at_range(c, &d, ret_stop)
-						 : look_for_nan(context, c, &r, &array, &d, ret_stop);
+						 : look_for_nan(context, of, c, &r, &array, &d, ret_stop);
 	return true;
 }

@@ -36,23 +36,28 @@ struct lbx_node_record {
 
 /* Functions that return a bool and ask gdb are false while its answer is awaited. */
 struct lbx_nodes_ops {
-	const char *name; /* whose nodes: "ggml". What its breakpoints send begins with it */
+	const char *
+	    name; /* whose nodes: "ggml", as its provider of tensors is called. What its breakpoints send begins with it */
+	bool
+	    by_evaluation; /* it computes what the program asks for, all at once, and stops in front of that and behind it */
+	bool is_ahead; /* its breakpoints need no program yet: they are made at once, and hold in each process */
+	bool has_paths; /* what the program's language calls a tensor may be another one each time */
 
 	/* Looks at the program; and what was wrong. */
 	bool (*find)(struct lbx_context *context, enum lbx_nodes_there *ret);
 	const char *(*why)(void);
 	/* Whether a catch is of anything that the program has; fails if not. Where they are there. */
 	bool (*check)(const struct lbx_catch *c);
-	/* Of a program that comes: it is looked at when it begins to compute. */
+	/* Of a program that comes: it is looked at when it begins to compute. NULL where it is ahead. */
 	void (*await)(void);
 
-	/* Adds to the response what makes the program stop for a catch; notes in the catch how. Fails without memory. */
-	bool (*arm)(struct lbx_catch *c);
+	/* Adds to the response what makes the program stop for a catch; notes how. Fails without memory. */
+	bool (*arm)(const struct lbx_catch *c, unsigned *how);
 	/* Whether a catch that is armed now holds in the graph that is being computed; else it does from the next one on. */
 	bool (*holds_now)(void);
 	/* Whether it is armed in each way that the program needs; and whether all breakpoints of one that is are still there. */
-	bool (*is_armed)(const struct lbx_catch *c);
-	bool (*is_whole)(const struct lbx_catch *c);
+	bool (*is_armed)(const struct lbx_catch *c, unsigned how);
+	bool (*is_whole)(const struct lbx_catch *c, unsigned how);
 	bool (*remains)(int catch); /* whether one of them is there that is of this catch alone */
 	/* Enables those that the program needs as long as they are there, and says so. True where they were of another process, which
 	 * is gone: they are deleted. */
@@ -79,9 +84,8 @@ struct lbx_nodes_ops {
 	bool (*lies_in_order)(struct lbx_context *context, uint64_t address);
 	/* The level of the frame of the program's own call. -1: the frames are not known, or not yet. */
 	int (*caller_level)(struct lbx_context *context);
+	/* Adds sentences about a stop at an evaluation. */
+	void (*tell)(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret);
 };
-
-/* Those that there are; given once, when the plugin is loaded. */
-extern const struct lbx_nodes_ops *lbx_nodes;
 
 #endif

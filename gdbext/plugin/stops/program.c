@@ -8,18 +8,19 @@
 #include "plugin/stops/catch_arm.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catches.h"
+#include "plugin/stops/guests.h"
 #include "plugin/stops/hits.h"
 #include "plugin/stops/switches.h"
 
 static bool arm(struct lbx_context *context, bool *found)
 {
 	struct lbx_watch_place place;
-	enum lbx_nodes_there there;
+	enum lbx_nodes_there there[LBX_GUESTS];
 
 	/* all that may have to be asked before anything is done */
-	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place) || !lbx_nodes->find(context, &there))
+	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place) || !lbx_guests_find(context, there))
 		return false;
-	*found = place.found || there != LBX_NODES_NONE;
+	*found = place.found || lbx_guests_any(there, LBX_NODES_THERE) || lbx_guests_any(there, LBX_NODES_REFUSED);
 	if (context->target && !place.found && lbx_switches_wait())
 		lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
 	return lbx_catch_arm(context, &place) && (!place.found || lbx_switches_put_wishes(context, &place.root)) &&

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "plugin/command.h"
 #include "plugin/stops/catch.h"
-#include "plugin/stops/catch_nodes.h"
+#include "plugin/stops/guests.h"
 #include "plugin/stops/catches.h"
 #include "plugin/stops/hits.h"
 
@@ -30,7 +30,7 @@ static void tell_gone(struct lbx_out *out)
 	int n = lbx_catches_gone(&gone);
 
 	for (int i = 0; i < n; i++)
-		if (lbx_nodes->remains(gone[i]))
+		if (lbx_guests_remain(gone[i]))
 			lbx_printf(out, "Catch %d is off: a breakpoint that it needs has been deleted.\n", gone[i]);
 }
 
@@ -42,7 +42,7 @@ static void release_shared(struct lbx_context *context)
 
 	for (int i = 0; i < n; i++) {
 		lbx_breakpoint_delete(gone[i]);
-		lbx_nodes->disarm(gone[i]);
+		lbx_guests_disarm(gone[i]);
 	}
 	lbx_catches_forget_gone();
 
@@ -78,8 +78,7 @@ static bool undo(struct lbx_context *context, const struct lbx_catch *left)
 	const struct lbx_watch want = lbx_watch_wanted(left, LBX_CATCHES);
 	struct lbx_watch_place place;
 
-	return lbx_watch_find(context, &place) &&
-	       (lbx_catches_want_nodes(left, LBX_CATCHES) || lbx_nodes->release(context)) &&
+	return lbx_watch_find(context, &place) && lbx_guests_release(context, left, LBX_CATCHES) &&
 	       lbx_watch_write(context, &place, &want);
 }
 
@@ -109,7 +108,7 @@ static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args
 	for (int i = 0; i < n; i++) {
 		if (removed[i].kind->probe)
 			lbx_breakpoint_delete(removed[i].number);
-		lbx_nodes->disarm(removed[i].number);
+		lbx_guests_disarm(removed[i].number);
 	}
 	release_shared(context);
 	return true;
@@ -124,11 +123,11 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	if (!lbx_catch_refresh())
 		return false;
 	lbx_hits_settle();
-	*changed = lbx_nodes->mend(context);
+	*changed = lbx_guests_mend(context);
 	if (*changed)
 		return true;
 	const struct lbx_catch *catches = lbx_catches(&n);
-	if (!lbx_catches_want_nodes(catches, n) && !lbx_nodes->tidy(context, changed))
+	if (!lbx_guests_tidy(context, catches, n, changed))
 		return false;
 	if (lbx_catches_gone(&gone) == 0 || *changed)
 		return true;

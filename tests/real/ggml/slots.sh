@@ -36,7 +36,7 @@ attached_stops()
 	local until_rests='shell grep -q -m 1 "^resting" <(tail -n +2 -f '$scratch'/paused.out)'
 	look_for_scheduler
 	same "$1, in gdb: it stops in a process that runs, which gdb leaves as it was" "$(cat <<-'END'
-		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
+		tensor catch: misuse cannot be caught of ggml's nodes, but nan, range, eval and breaks can
 		tensor break: the program's ggml has no operation NOTHING
 		tensor break: no tensor of Lazybones' runtime or of ggml has the number #99999 now; a name holds for those to come, too
 		Catch 1 (after): an operation has run.

@@ -222,7 +222,7 @@ quiet_stops()
 		Catch 1 is off
 		Catch 2 is off
 		Catch 3 is off
-		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
+		tensor catch: misuse cannot be caught of ggml's nodes, but nan, range, eval and breaks can
 		- No breakpoints
 	END
 }

@@ -1,4 +1,5 @@
 # MLX in Python processes that only have it installed: each version that tests/deps real has fetched.
+. tests/real/mlx/stops.sh
 
 # mlx_seen WHAT COMMAND: what the program knows of its arrays, the command says
 mlx_seen()
@@ -192,3 +193,5 @@ mlx_lazy 0.21.1 117
 if fetched mlx-$newest; then
 	doctor mlx "$real/mlx-$newest/bin/python"
 fi
+for version in $newest 0.28.0 0.25.2 0.21.1; do mlx_stops $version; done
+mlx_stops_elsewhere $newest
