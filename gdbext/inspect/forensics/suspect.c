@@ -6,8 +6,9 @@
  * then by comparing the rest.
  *
  * The same bytes are also an honest copy of the tensor below the view. A tensor of the view's own
- * shape, or plain memory while no tensor in that order is alive, is a suspicion; the rest is told
- * only when asked. */
+ * shape, or an array of NumPy's, is a suspicion. So is plain memory while no tensor in that order is alive, where it is known
+ * whose values the program has had in its hands; else it may as well be what the tensor was made from, as the bytes of a file
+ * are. The rest is told only when asked. */
 #include "inspect/forensics/suspect.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@
 #include "base/vector.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
+#include "inspect/forensics/kept_copies.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -47,6 +49,12 @@ struct view {
 	int hits, next;        /* the next view with this hash; -1: none */
 };
 
+/* A place that holds them, outside the view's own buffer. */
+struct hit {
+	uint64_t address;
+	int view;
+};
+
 struct hunt {
 	struct lbx_context *context;
 	struct lbx_places *places;
@@ -58,6 +66,9 @@ struct hunt {
 	struct view *views;
 	int *buckets; /* by hash of the key */
 	unsigned step; /* bytes: the narrowest element */
+	size_t n_hits, room;
+	struct hit *hits;
+	bool knows_variables; /* which of Python's lead to memory */
 };
 
 static double now(void)
@@ -103,6 +114,23 @@ static bool orders_differ(struct hunt *h, const struct view *v)
 	return done && memcmp(raw, meant, (size_t)(n * width)) != 0;
 }
 
+/* Whether they are in steps that are all the same, as those of arange() are: many a memory holds such, by chance. */
+static bool is_progression(struct hunt *h, const struct view *v)
+{
+	char raw[KEY_WITHIN];
+	enum lb_dtype dtype = v->tensor.dtype;
+	size_t width = (size_t)lbx_dtype_bytes(dtype), n = (v->nbytes < sizeof raw ? v->nbytes : sizeof raw) / width;
+
+	if (n < 3 || !lbx_target_try_read(h->context->target, v->from, raw, n * width))
+		return false;
+	double first = lbx_element_double(raw, dtype), step = lbx_element_double(raw + width, dtype) - first;
+	for (size_t i = 2; i < n; i++)
+		if (lbx_element_double(raw + i * width, dtype) - lbx_element_double(raw + (i - 1) * width, dtype) !=
+		    step)
+			return false;
+	return true;
+}
+
 static bool find_key(struct hunt *h, struct view *v)
 {
 	unsigned char bytes[KEY_WITHIN];
@@ -136,7 +164,8 @@ static bool add_view(struct hunt *h, const struct lbx_tensor *t)
 
 	if (v.nbytes > room)
 		v.nbytes = room;
-	if (v.nbytes < MIN_BYTES || h->n == MAX_VIEWS || !find_key(h, &v) || !orders_differ(h, &v)) {
+	if (v.nbytes < MIN_BYTES || h->n == MAX_VIEWS || !find_key(h, &v) || !orders_differ(h, &v) ||
+	    (!t->of->knows_asked && is_progression(h, &v))) {
 		h->result->views_skipped++;
 		return true;
 	}
@@ -172,31 +201,68 @@ static bool collect(struct hunt *h)
 	return next == LBX_NEXT_END;
 }
 
-/* "memory has its axes in the order (2, 0, 1), as shape (3, 450, 600): transpose that by (1, 2, 0)" */
-static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
+/* How the bytes in the order of storage would have to be read. */
+struct reading {
+	bool is_permutation; /* of the axes of a contiguous array; else nothing is known */
+	int64_t order[LBX_RANK_MAX], shape[LBX_RANK_MAX], inverse[LBX_RANK_MAX];
+};
+
+static void find_reading(const struct lbx_tensor *t, struct reading *ret)
 {
-	int64_t order[LBX_RANK_MAX], shape[LBX_RANK_MAX], inverse[LBX_RANK_MAX], dense = 1;
-	char orders[LBX_LIST_MAX], shapes[LBX_LIST_MAX], inverses[LBX_LIST_MAX];
+	int64_t dense = 1;
 
 	for (int i = 0; i < t->rank; i++) {
 		int k = i;
-		for (; k > 0 && lbx_strides(t)[order[k - 1]] < lbx_strides(t)[i]; k--)
-			order[k] = order[k - 1];
-		order[k] = i;
+		for (; k > 0 && lbx_strides(t)[ret->order[k - 1]] < lbx_strides(t)[i]; k--)
+			ret->order[k] = ret->order[k - 1];
+		ret->order[k] = i;
 	}
+	ret->is_permutation = true;
 	for (int i = t->rank - 1; i >= 0; i--) {
-		shape[i] = lbx_shape(t)[order[i]];
-		inverse[order[i]] = i;
-		if (shape[i] > 1 && lbx_strides(t)[order[i]] != dense) {
-			snprintf(ret, size, "it is not a permutation of a contiguous array: %s",
-				 t->of && t->of->strided ? t->of->strided : "use lb_data(), or lb_contiguous() first");
-			return;
-		}
-		dense *= shape[i];
+		ret->shape[i] = lbx_shape(t)[ret->order[i]];
+		ret->inverse[ret->order[i]] = i;
+		ret->is_permutation &= ret->shape[i] <= 1 || lbx_strides(t)[ret->order[i]] == dense;
+		dense *= ret->shape[i];
 	}
-	lbx_format_list(order, t->rank, orders, sizeof orders);
-	lbx_format_list(shape, t->rank, shapes, sizeof shapes);
-	lbx_format_list(inverse, t->rank, inverses, sizeof inverses);
+}
+
+/* Whether bytes of the view's shape are none in the order of storage: of a square picture they may as well be that. Axes of one
+ * element do not count. */
+static bool has_own_shape(const struct lbx_tensor *t)
+{
+	struct reading r;
+	int i = 0, k = 0;
+
+	find_reading(t, &r);
+	if (!r.is_permutation)
+		return true;
+	for (;;) {
+		while (i < t->rank && r.shape[i] == 1)
+			i++;
+		while (k < t->rank && lbx_shape(t)[k] == 1)
+			k++;
+		if (i == t->rank || k == t->rank)
+			return i != k;
+		if (r.shape[i++] != lbx_shape(t)[k++])
+			return true;
+	}
+}
+
+/* "memory has its axes in the order (2, 0, 1), as shape (3, 450, 600): transpose that by (1, 2, 0)" */
+static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	char orders[LBX_LIST_MAX], shapes[LBX_LIST_MAX], inverses[LBX_LIST_MAX];
+	struct reading r;
+
+	find_reading(t, &r);
+	if (!r.is_permutation) {
+		snprintf(ret, size, "it is not a permutation of a contiguous array: %s",
+			 t->of && t->of->strided ? t->of->strided : "use lb_data(), or lb_contiguous() first");
+		return;
+	}
+	lbx_format_list(r.order, t->rank, orders, sizeof orders);
+	lbx_format_list(r.shape, t->rank, shapes, sizeof shapes);
+	lbx_format_list(r.inverse, t->rank, inverses, sizeof inverses);
 	snprintf(ret, size,
 		 "these bytes are of shape %s, the view's axes in the order %s; transposed "
 		 "by %s they would be right",
@@ -246,33 +312,112 @@ static bool same_shape(const struct lbx_tensor *a, const struct lbx_tensor *b)
 	       memcmp(lbx_shape(a), lbx_shape(b), (size_t)a->rank * sizeof(int64_t)) == 0;
 }
 
-static bool tell(struct hunt *h, const struct view *v, uint64_t address)
+/* Likewise of an object of Python's, whose elements lie one behind the other. */
+static bool has_shape_of(const struct lbx_py_memory *m, const struct lbx_tensor *t)
 {
-	char view[LABEL], other[LABEL], site[512], remedy[3 * LBX_LIST_MAX + 256];
+	int64_t dense = lbx_dtype_bytes(t->dtype);
+
+	if (m->rank != t->rank)
+		return false;
+	for (int i = t->rank - 1; i >= 0; i--) {
+		if (m->shape[i] != lbx_shape(t)[i] || (m->shape[i] > 1 && m->strides[i] != dense))
+			return false;
+		dense *= m->shape[i];
+	}
+	return true;
+}
+
+enum worth { EXPLAINED, SUSPICIOUS, UNSURE };
+
+/* UNSURE: it may be what the view's memory was made from. */
+static enum worth weigh(struct hunt *h, const struct view *v, const struct lbx_tensor *other,
+			const struct lbx_kept_copy *copy)
+{
+	const struct lbx_tensor *t = &v->tensor;
+	bool has_shape = other || copy->memory.rank > 1;
+	bool same = other ? same_shape(other, t) : has_shape_of(&copy->memory, t);
+
+	if (t->of->knows_asked)
+		return same || (!has_shape && !has_plain_tensor(h, v)) ? SUSPICIOUS : EXPLAINED;
+	if (has_shape)
+		return same && has_own_shape(t) ? SUSPICIOUS : EXPLAINED;
+	return UNSURE;
+}
+
+/* "frames[3] in show (numpy.ndarray of shape (4, 3), at 0x…) holds"; "48 bytes at 0x… hold" */
+static void describe_place(struct hunt *h, const struct view *v, const struct lbx_kept_copy *copy, char *ret,
+			   size_t size)
+{
+	char shape[LBX_LIST_MAX];
+
+	if (!copy->memory.type) {
+		snprintf(ret, size, "%" PRIu64 " byte%s at 0x%" PRIx64 "%s hold", v->nbytes, LB_S(v->nbytes),
+			 copy->address, h->knows_variables ? ", to which no variable of Python's leads," : "");
+		return;
+	}
+	lbx_format_list(copy->memory.shape, copy->memory.rank > 0 ? copy->memory.rank : 0, shape, sizeof shape);
+	snprintf(ret, size, "%s%s%s (%s%s%s, at 0x%" PRIx64 ") holds", copy->path, copy->function[0] ? " in " : "",
+		 copy->function, copy->memory.type, copy->memory.rank >= 0 ? " of shape " : "",
+		 copy->memory.rank >= 0 ? shape : "", copy->address);
+}
+
+static bool tell(struct hunt *h, const struct view *v, const struct lbx_kept_copy *copy)
+{
+	char view[LABEL], other[LABEL], site[512], remedy[3 * LBX_LIST_MAX + 256], where[768];
+	uint64_t address = copy->address;
 	struct lbx_place place;
 
 	lbx_places_find(h->places, address, &place);
 	bool is_tensor = place.kind == LBX_PLACE_DATA && place.is_start &&
 			 lbx_tensor_contiguity(&place.tensor) == LBX_ROW_CONTIGUOUS;
-	bool same = is_tensor && same_shape(&place.tensor, &v->tensor);
-	if (!same && !h->all && (is_tensor || has_plain_tensor(h, v)))
+	enum worth worth = weigh(h, v, is_tensor ? &place.tensor : NULL, copy);
+	h->result->unsure += worth == UNSURE;
+	if (worth != SUSPICIOUS && !h->all)
 		return true;
+	const char *as = worth == SUSPICIOUS ? ""
+			 : worth == UNSURE   ? ", as a copy of what it is a view of would, or what that was made from"
+					     : ", as a copy of what it is a view of would";
 	lbx_describe(&v->tensor, view, sizeof view);
 	describe_remedy(&v->tensor, remedy, sizeof remedy);
 	if (is_tensor) {
 		lbx_describe(&place.tensor, other, sizeof other);
 		lbx_describe_pc(h->context->target, place.tensor.site, site, sizeof site);
-		return lbx_findings_add(
-		    h->findings, "storage order", v->tensor.id, address,
-		    "%s, made by %s in %s, holds the elements of the view %s in storage order%s: %s", other,
-		    place.tensor.op, site, view, same ? "" : ", as a copy of what it is a view of would", remedy);
+		return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
+					"%s%s%s%s%s, holds the elements of the view %s in storage order%s: %s", other,
+					place.tensor.op[0] ? ", made by " : "", place.tensor.op,
+					place.tensor.site ? " in " : "", place.tensor.site ? site : "", view, as,
+					remedy);
 	}
+	describe_place(h, v, copy, where, sizeof where);
 	return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
-				"%" PRIu64 " byte%s at 0x%" PRIx64
-				" hold the elements of the view %s in storage order%s: "
-				"%s",
-				v->nbytes, LB_S(v->nbytes), address, view,
-				has_plain_tensor(h, v) ? ", as a copy of what it is a view of would" : "", remedy);
+				"%s the elements of the view %s in storage order%s: %s", where, view, as, remedy);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+
+	return x->address != y->address ? (x->address > y->address) - (x->address < y->address)
+					: (x->view > y->view) - (x->view < y->view);
+}
+
+/* What was found, once all of it is: so that Python's variables are gone through once. */
+static bool tell_all(struct hunt *h)
+{
+	lb_auto_free struct lbx_kept_copy *copies = calloc(h->n_hits + 1, sizeof *copies);
+
+	if (!copies)
+		return lb_fail("out of memory for %zu places", h->n_hits);
+	if (h->n_hits)
+		qsort(h->hits, h->n_hits, sizeof *h->hits, by_address);
+	for (size_t i = 0; i < h->n_hits; i++)
+		copies[i].address = h->hits[i].address;
+	if (!lbx_find_kept_copies(h->context, copies, h->n_hits, &h->knows_variables))
+		return false;
+	for (size_t i = 0; i < h->n_hits; i++)
+		if (!tell(h, &h->views[h->hits[i].view], &copies[i]))
+			return h->findings->capped;
+	return true;
 }
 
 static bool equal(struct hunt *h, uint64_t a, uint64_t b, uint64_t n)
@@ -301,8 +446,12 @@ static bool check(struct hunt *h, uint64_t key, uint64_t address)
 		if (start + v->nbytes > v->tensor.data && start < v->tensor.data + (uint64_t)v->tensor.buffer_bytes)
 			continue;
 		v->hits++;
-		if (equal(h, start, v->from, v->nbytes))
-			return tell(h, v, start);
+		if (!equal(h, start, v->from, v->nbytes))
+			continue;
+		if (!lb_reserve(h->hits, h->room, h->n_hits + 1))
+			return lb_fail("out of memory for %zu places", h->n_hits);
+		h->hits[h->n_hits++] = (struct hit){ start, i };
+		return h->n_hits < MAX_HITS;
 	}
 	return true;
 }
@@ -363,7 +512,7 @@ static bool search(struct hunt *h)
 	for (bool more = !any && lbx_places_after(h->places, 0, &buffer); more && done;
 	     more = lbx_places_after(h->places, buffer.data, &buffer))
 		done = search_range(h, &(struct lbx_range){ buffer.data, (uint64_t)buffer.nbytes }, scratch);
-	return done || h->result->late || h->findings->capped;
+	return done || h->result->late || h->n_hits == MAX_HITS;
 }
 
 bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds, bool all,
@@ -384,10 +533,11 @@ bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *plac
 	bool done = h.buckets || lb_fail("out of memory");
 	if (done) {
 		memset(h.buckets, -1, BUCKETS * sizeof *h.buckets);
-		done = collect(&h) && (h.n == 0 || search(&h));
+		done = collect(&h) && (h.n == 0 || (search(&h) && tell_all(&h)));
 	}
 	free(h.buckets);
 	free(h.views);
+	free(h.hits);
 	return done;
 }
 
@@ -409,6 +559,11 @@ static bool run_suspect(struct lbx_context *context, const struct lbx_args *args
 		lbx_tell(out, "%d suspicion%s: looked for %pF in %pF of memory%s\n", findings.n, LB_S(findings.n),
 			 LBX_COUNT("views", result.views, "view"), LBX_SIZE("bytes", result.bytes),
 			 result.late ? ", then time was up" : "");
+		if (result.unsure && !lbx_args_option(args, "all"))
+			lbx_tell(
+			    out,
+			    "--all shows %pF, without a shape, with such bytes: the view may have been made from these\n",
+			    LBX_COUNT("unsure", result.unsure, "more place"));
 		LBX_KEYS(out, json_pack("{s:I,s:b}", "views_skipped", (json_int_t)result.views_skipped, "late",
 					result.late));
 		lbx_end(out);
@@ -427,7 +582,9 @@ const struct lbx_command lbx_command_suspect = {
 	.help = "Copying from the raw pointer of a view that is not row-contiguous gives its elements\n"
 		"in the wrong order: a transposed picture comes out tiled. All\n"
 		"memory that the program could write is searched for such copies. Shows the view, the\n"
-		"place, and the permutation that would have been right.\n"
+		"place, the variable of Python's that leads there, and the permutation that would have\n"
+		"been right. Of other runtimes' tensors it speaks where a shape says otherwise than the\n"
+		"bytes, as of an array of NumPy's; bytes without a shape may be what the view was made from.\n"
 		"Example: suspect --seconds 10",
 	.needs = LBX_NEEDS_TENSORS,
 	.options = {

@@ -8,6 +8,7 @@
 struct lbx_suspect {
 	uint64_t views, views_skipped; /* looked for; skipped: too many, or too little in them */
 	uint64_t bytes;                /* of memory that were searched */
+	uint64_t unsure; /* places without a shape, which may be what the view was made from */
 	bool late;       /* time ended before memory did */
 };
 
