@@ -1,5 +1,6 @@
 # MLX in Python processes that only have it installed: each version that tests/deps real has fetched.
 . tests/real/mlx/stops.sh
+. tests/real/mlx/suspect.sh
 
 # mlx_seen WHAT COMMAND: what the program knows of its arrays, the command says
 mlx_seen()
@@ -195,3 +196,4 @@ if fetched mlx-$newest; then
 fi
 for version in $newest 0.28.0 0.25.2 0.21.1; do mlx_stops $version; done
 mlx_stops_elsewhere $newest
+mlx_suspects
