@@ -128,9 +128,15 @@ mlx_stops_elsewhere()
 	read -r -t 120 line <&"${COPROC[0]}"
 	wait $pid
 	same "$what: which then goes on without it" 'ended, status 0' "$line, status $?"
+	# where each look at all arrays is slow, one of them
 	if command -v gdbserver >/dev/null; then
-		same "$what: through gdbserver, set before it is connected to" "$stopped" "$(mlx_gdb <<-END | mlx_said
-			tensor catch nan loss
+		same "$what: through gdbserver, set before it is connected to" "$(cat <<-'END'
+			Catch 1: eval of loss.
+			Catch 1 (eval): an evaluation is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+			  tensor #N loss: float32 ()
+		END
+		)" "$(mlx_gdb <<-END | mlx_said
+			tensor catch eval loss
 			target remote | gdbserver --once - $python tests/real/mlx/stops.py 2>/dev/null
 			continue
 			kill
