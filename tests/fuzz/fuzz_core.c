@@ -126,9 +126,16 @@ static void look(const char *path, bool whole)
 	static const struct {
 		const char *name, *rest;
 	} lines[] = {
-		{ "status", "" },  { "list", "" },   { "print", "x" },
-		{ "threads", "" }, { "frame", "" },  { "owner", "0x200010" },
-		{ "freed", "" },   { "events", "" }, { "report", "--seconds 1" },
+		{ "status", "" },
+		{ "list", "" },
+		{ "print", "x" },
+		{ "threads", "" },
+		{ "frame", "" },
+		{ "owner", "0x200010" },
+		{ "freed", "" },
+		{ "events", "" },
+		{ "report", "--seconds 1" },
+		{ "doctor", "--seconds 1" },
 	};
 	struct lbx_settings settings = lbx_default_settings;
 	size_t sum = 0;

@@ -119,7 +119,7 @@ static const struct fuzzed fuzzed = {
 		{ "hist", "#5" },
 		{ "origin", "sum" },
 		{ "quant", "#1" },
-		{ "report", "--seconds 1" },
+		{ "report", "--seconds 1" }, { "doctor", "--seconds 1" },
 		{ "peek", "sum" },
 		{ "peek", "z" },
 		{ "print", "repacked.weight[3:5, :40]" },

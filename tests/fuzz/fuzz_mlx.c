@@ -66,7 +66,7 @@ static const struct fuzzed fuzzed = {
 		{ "memory", "--by module" }, { "memory", "--by holder" }, { "status", "" },
 		{ "at", "0x30000010" },   { "owner", "0x30000010" },  { "graph", "#6" },
 		{ "graph", "#7 --depth 50 --limit 1000" }, { "peek", "#6" }, { "peek", "#5" }, { "origin", "#6" },
-		{ "report", "--seconds 1" }, { "print", "x" },        { "print", "model.fc.weight[1:]" },
+		{ "report", "--seconds 1" }, { "doctor", "--seconds 1" }, { "print", "x" },        { "print", "model.fc.weight[1:]" },
 		{ "print", "model.layers[0].bias" }, { "info", "model.layers.0.bias" }, { "info", "state['lazy'][0]" },
 		{ "owner", "model.fc.weight" }, { "bt", "" },         { "model", "" },
 		{ "threads", "" },

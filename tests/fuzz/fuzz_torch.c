@@ -54,7 +54,7 @@ static const struct fuzzed fuzzed = {
 		{ "status", "" },      { "at", "0x30000010" },     { "owner", "0x30000010" },
 		{ "graph", "#1" },     { "graph", "#14" },         { "graph", "#14 --depth 50 --limit 1000" },
 		{ "info", "#14" },     { "info", "#13" },          { "info", "#16" },
-		{ "peek", "#16" },     { "origin", "#14" },        { "report", "--seconds 1" },
+		{ "peek", "#16" },     { "origin", "#14" },        { "report", "--seconds 1" }, { "doctor", "--seconds 1" },
 		{ "print", "x" },      { "print", "net.fc.weight[1:]" }, { "info", "batch['image']" },
 		{ "info", "items[1][0]" }, { "print", "self.bias" },  { "print", "batch[7]" },
 		{ "owner", "net.fc.bias" }, { "bt", "" },          { "model", "" },

@@ -5,6 +5,7 @@
 #include "inspect/context.h"
 #include "inspect/diagnose/diagnosis.h"
 #include "inspect/diagnose/evaluations.h"
+#include "inspect/measure/nonfinite.h"
 #include "table/flight.h"
 
 /* Kinds of events that rules tell apart; X(name in the flight recorder). */
@@ -46,6 +47,8 @@ struct lbx_case {
 	enum lbx_happening *kinds;   /* of its kinds of events */
 	bool has_evaluations;
 	struct lbx_evaluations evaluations; /* by lbx_case_evaluations() */
+	struct lbx_findings bad;     /* NaN and Inf, of all tensors, once values have been looked at */
+	struct lbx_nonfinite nonfinite;
 	const char *names;           /* a glob of those of the tensors that are meant, or "#12"; NULL: all */
 	double seconds;              /* that looking at values may take; 0: none are looked at */
 	const struct lbx_rule *rule; /* that is being checked */

@@ -23,6 +23,7 @@ struct doctor {
 	int n;
 	struct check checks[RULES_MOST];
 	unsigned sees; /* what any of them does */
+	bool failed;
 };
 
 void lbx_say(char *text, size_t size, const char *format, ...)
@@ -229,6 +230,26 @@ static bool show_events(struct doctor *d)
 	return true;
 }
 
+static void show_values(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary)
+{
+	struct doctor *d = arg;
+
+	if (d->failed || !lbx_case_means(&d->c, t))
+		return;
+	for (int i = 0; i < d->n; i++) {
+		d->c.rule = d->checks[i].rule;
+		if (d->c.rule->values && !d->c.rule->values(&d->c, d->checks[i].state, t, summary))
+			d->failed = true;
+	}
+}
+
+static bool look_at_values(struct doctor *d)
+{
+	return !(d->sees & LBX_SEES_VALUES) ||
+	       (lbx_find_nonfinite(d->c.context, d->c.seconds, show_values, d, &d->c.bad, &d->c.nonfinite) &&
+		!d->failed);
+}
+
 /* Those that look at values come last: a debugger is asked before, what the others want to know. */
 static bool conclude(struct doctor *d, bool values)
 {
@@ -266,7 +287,7 @@ static bool examine(struct doctor *d)
 
 	if (done)
 		find_lines(d);
-	if (!done || lbx_target_waits(d->c.context->target) || !conclude(d, true))
+	if (!done || lbx_target_waits(d->c.context->target) || !look_at_values(d) || !conclude(d, true))
 		return false;
 	find_lines(d);
 	return true;
@@ -287,6 +308,7 @@ bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, 
 			d.checks[i].rule->deinit(d.checks[i].state);
 		free(d.checks[i].state);
 	}
+	lbx_findings_deinit(&d.c.bad);
 	free(d.c.kinds);
 	free(d.c.evaluations.list);
 	lbx_flight_free(&d.c.flight);

@@ -16,7 +16,13 @@ static bool run_doctor(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_diagnosis diagnosis = { 0 };
 	struct lbx_out *out = context->out;
 	int64_t seconds = DEFAULT_SECONDS;
+	char tensors[LBX_LINE_MAX];
 
+	if (what.tensors) {
+		if (!lbx_word_unquote(what.tensors, tensors))
+			return false;
+		what.tensors = tensors;
+	}
 	if (what.only && !*what.only)
 		return lbx_misuse("doctor: --only takes rules, as in L1,L2");
 	if (!lbx_args_int(args, "seconds", 0, 1 << 20, &seconds))

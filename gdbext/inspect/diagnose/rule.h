@@ -29,6 +29,9 @@ struct lbx_rule {
 	bool (*tensor)(struct lbx_case *c, void *state, const struct lbx_tensor *t);
 	/* In the order in which they happened. */
 	bool (*event)(struct lbx_case *c, void *state, const struct lbx_happened *event);
+	/* Of those whose values are looked at, as far as time allows: floating ones that are ready; a view only where what it is
+	 * a view of is not. */
+	bool (*values)(struct lbx_case *c, void *state, const struct lbx_tensor *t, const struct lbx_summary *summary);
 	bool (*conclude)(struct lbx_case *c, void *state);
 	void (*deinit)(void *state);
 };

@@ -179,7 +179,8 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
 	       settle(ret, LBX_SECTION_FLIGHTS, lbx_works_collect(context, &ret->works)) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
-	       settle(ret, LBX_SECTION_VALUES, lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite)) &&
+	       settle(ret, LBX_SECTION_VALUES,
+		      lbx_find_nonfinite(context, seconds / 2, NULL, NULL, &ret->bad, &ret->nonfinite)) &&
 	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret) && suspect_counters(ret)) &&
 	       (!places ||
 		settle(ret, LBX_SECTION_SUSPICIONS,

@@ -31,6 +31,8 @@ struct scan {
 	struct lbx_summary summary;
 	double end;
 	bool late;
+	lbx_look *look;
+	void *arg;
 	size_t n_masks, masks_room;
 	struct mask *masks;
 };
@@ -199,6 +201,8 @@ static bool look(struct lbx_context *context, struct scan *scan, const struct lb
 	}
 	ret->searched++;
 	ret->bytes += (uint64_t)lbx_tensor_nbytes(t);
+	if (scan->look)
+		scan->look(scan->arg, t, &scan->summary);
 	if (scan->summary.finite == scan->summary.count || take_mask(scan, t, ret))
 		return true;
 	if (ret->first == 0)
@@ -206,11 +210,11 @@ static bool look(struct lbx_context *context, struct scan *scan, const struct lb
 	return tell(context, t, &array, &scan->summary, findings);
 }
 
-bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_findings *findings,
-			struct lbx_nonfinite *ret)
+bool lbx_find_nonfinite(struct lbx_context *context, double seconds, lbx_look *look_too, void *arg,
+			struct lbx_findings *findings, struct lbx_nonfinite *ret)
 {
 	struct entries entries = { 0 };
-	struct scan scan = { .end = now() + seconds };
+	struct scan scan = { .end = now() + seconds, .look = look_too, .arg = arg };
 	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
 

@@ -4,6 +4,7 @@
 #define LBX_NONFINITE_H
 
 #include "inspect/findings.h"
+#include "inspect/measure/summary.h"
 #include "inspect/tensor/describe.h"
 
 struct lbx_nonfinite {
@@ -14,9 +15,12 @@ struct lbx_nonfinite {
 	char mask[LBX_DESCRIPTION_MAX]; /* the first of those */
 };
 
+/* Of each tensor that is looked at, its statistics. */
+typedef void lbx_look(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary);
+
 /* Looks at floating tensors in the order in which they were computed, for `seconds` at most. A
- * view is left out when the tensor that it is a view of is looked at. */
-bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_findings *findings,
-			struct lbx_nonfinite *ret);
+ * view is left out when the tensor that it is a view of is looked at. `look` may be NULL. */
+bool lbx_find_nonfinite(struct lbx_context *context, double seconds, lbx_look *look, void *arg,
+			struct lbx_findings *findings, struct lbx_nonfinite *ret);
 
 #endif

@@ -1,13 +1,10 @@
 /* NaN and Inf among the values that are there, and, of the first that was computed, where it comes from. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/diagnose/rule.h"
-#include "inspect/findings.h"
-#include "inspect/measure/nonfinite.h"
 #include "inspect/tensor/describe.h"
 
 enum { OTHERS_TOLD = 4 };
@@ -72,17 +69,9 @@ static void drop_others(struct lbx_case *c, struct lbx_findings *found)
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct lbx_findings found = { 0 };
-	struct lbx_nonfinite sum;
-	bool done = lbx_find_nonfinite(c->context, c->seconds, &found, &sum);
-
 	(void)state;
-	if (done)
-		drop_others(c, &found);
-	if (done && found.n)
-		done = tell(c, &found);
-	lbx_findings_deinit(&found);
-	return done;
+	drop_others(c, &c->bad);
+	return !c->bad.n || tell(c, &c->bad);
 }
 
 const struct lbx_rule lbx_rule_nonfinite = {
