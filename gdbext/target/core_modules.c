@@ -31,7 +31,7 @@ struct lbx_core_modules {
 	/* of the file that options.exe names */
 	enum lbx_verdict exe;
 	struct lbx_build_id wanted, found;
-	bool has_program;
+	bool has_program, no_elf;
 };
 
 /* A file here, mapped. */
@@ -109,8 +109,10 @@ static bool try_place(struct lbx_core_modules *modules, struct entry *e, const s
 	struct lbx_module *m = &e->module;
 	struct file file;
 
-	if (!file_open(path, &file))
+	if (!file_open(path, &file)) {
+		modules->no_elf |= is_exe;
 		return true;
+	}
 	enum lbx_verdict verdict = judge(&modules->view, memory, saved, &m->wanted, &file);
 	if (is_exe && verdict != LBX_MODULE_SAME && modules->view.options.force)
 		verdict = LBX_MODULE_FORCED;
@@ -277,7 +279,9 @@ bool lbx_core_modules_warning(const struct lbx_core_modules *modules, char *ret,
 		return false;
 	lbx_build_id_text(&modules->wanted, wanted);
 	lbx_build_id_text(&modules->found, found);
-	if (!modules->has_program)
+	if (modules->no_elf)
+		snprintf(ret, size, "%s is not used: it is no ELF file that can be read", exe);
+	else if (!modules->has_program)
 		snprintf(ret, size, "%s is not used: the core does not tell which program it is of", exe);
 	else if (modules->exe == LBX_MODULE_DIFFERS)
 		snprintf(ret, size,
