@@ -30,6 +30,8 @@ python_program()
 	check 'Python, a core: another thread' "in Python Condition.wait at " report "$core"
 	check 'Python, a core: its caller' "#2   wait at $work/python/waits.py:4" core "$core" bt
 	check 'Python, a core: the functions alone' '#0   Server.serve at ' core "$core" bt --bare
+	head -c $(($(stat -c %s "$core") / 10)) "$core" >"$work/python/cut"
+	check 'Python, a core of which a tenth is left' 'the core is truncated, and may lack it' core "$work/python/cut" bt
 	check 'Python, a core: no tensors' 'no Lazybones runtime in this program' core "$core" list
 	check 'Python, a core: as JSON' '{"frame":0,"function":"Server.serve","file":' core "$core" bt --json
 	line=$("$O/bin/lazybones" core "$core" threads --json | python3 -c '

@@ -7,6 +7,12 @@
 
 enum { DEFAULT_FRAMES = 256 };
 
+/* What was not found may be in the part that a core lacks. */
+static const char *unless_cut(const struct lbx_context *context)
+{
+	return context->target->is_truncated ? "; the core is truncated, and may lack it" : "";
+}
+
 static bool tell_thread(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask)
 {
 	struct lbx_out *out = context->out;
@@ -16,7 +22,7 @@ static bool tell_thread(struct lbx_context *context, uint64_t tid, const struct 
 	lbx_styled(out, LBX_TITLE, "thread %" PRIu64 "\n", tid);
 	int n = lbx_tell_python(context, tid, ask);
 	if (n == 0)
-		lbx_printf(out, "  no function of Python\n");
+		lbx_printf(out, "  no function of Python%s\n", unless_cut(context));
 	lbx_end(out);
 	return lb_ok();
 }
@@ -80,8 +86,8 @@ static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
 		return lb_ok() ? lb_fail("no thread of this program is known") : false;
 	struct lbx_python *py = lbx_context_python(context, &why);
 	if (!py)
-		return why ? lb_fail("the program's Python cannot be read: %s", why)
-			   : lb_fail("the program runs no Python");
+		return why ? lb_fail("the program's Python cannot be read: %s%s", why, unless_cut(context))
+			   : lb_fail("the program runs no Python%s", unless_cut(context));
 	struct lbx_python_ask ask = { .max = (int)max, .all = lbx_args_option(args, "all") != NULL };
 	if (!only && !context->stacks->ops->all_threads)
 		only = (int64_t)selected;
