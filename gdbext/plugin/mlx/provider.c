@@ -34,6 +34,8 @@ enum { STACK_BETWEEN = 1 << 20 };
 
 static unsigned machine; /* of the process that was seen last; 0: this one's */
 static bool is_told; /* that its arrays cannot be read */
+static uint64_t stood; /* lbx_target_moment() where it last stopped in front of an evaluation; 0: not known */
+static bool is_in_front; /* it stands there */
 
 /* ---- what there is ---- */
 
@@ -42,6 +44,8 @@ static bool find(struct lbx_context *context, enum lbx_nodes_there *ret)
 	*ret = context->target && lbx_mlx_is_there(context->target) ? LBX_NODES_THERE : LBX_NODES_NONE;
 	if (context->target && !lbx_target_machine(context->target, &machine))
 		machine = 0;
+	uint64_t now;
+	is_in_front = context->target && stood && lbx_target_moment(context->target, &now) && now == stood;
 	return !lbx_bridge_waits();
 }
 
@@ -109,9 +113,10 @@ static bool arm(const struct lbx_catch *c, unsigned *how)
 	return true;
 }
 
+/* The breakpoint by which it would have met this evaluation has been hit. */
 static bool holds_now(void)
 {
-	return true;
+	return !is_in_front;
 }
 
 static bool is_armed(const struct lbx_catch *c, unsigned how)
@@ -182,6 +187,7 @@ static void forget(void)
 	lbx_known_forget();
 	delete_ends();
 	is_told = false;
+	stood = 0;
 }
 
 /* ---- what the breakpoints say ---- */
@@ -304,7 +310,10 @@ static bool meet(struct lbx_context *context, const char *words, bool is_async, 
 	}
 	if (lbx_watched_any() && (!is_value || !asked->n) && !add_end(context, stack))
 		return false;
-	return stops || lbx_hits_go_on();
+	if (stops &&
+	    (is_value || !lbx_target_moment(context->target, &stood))) /* who reads a value calls eval() next */
+		stood = 0;
+	return (stops && !lbx_bridge_waits()) || (!stops && lbx_hits_go_on());
 }
 
 static bool hear_evaluates(struct lbx_context *context, const char *words)

@@ -122,7 +122,7 @@ void lbx_catch_add_shortcoming(const struct lbx_catch *c, const struct lbx_watch
 /* `inlined`: another catch makes the runtime run compiled functions operation by operation. `late`: at whose nodes
  * it holds only from the next graph on; or NULL. */
 static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
-		     bool inlined, const char *late)
+		     bool inlined, const struct lbx_nodes_ops *late)
 {
 	struct lbx_out *out = context->out;
 	struct text text = { 0 }, note = { 0 };
@@ -135,7 +135,9 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 	}
 	lbx_catch_add_shortcoming(c, place, &note);
 	if (late)
-		text_printf(&note, "%sof %s's nodes, it holds from the next graph on", note.n ? "; " : "", late);
+		text_printf(&note, "%sof %s's %s on", note.n ? "; " : "", late->name,
+			    late->by_evaluation ? "arrays, it holds from the next evaluation"
+						: "nodes, it holds from the next graph");
 	if (!lbx_guests_have(c) && context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
@@ -244,7 +246,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	struct lbx_watch_place place;
 	enum lbx_nodes_there there[LBX_GUESTS];
 	bool nodes[LBX_GUESTS] = { false };
-	const char *late = NULL;
+	const struct lbx_nodes_ops *late = NULL;
 	struct lbx_watch want;
 	int n;
 
@@ -265,7 +267,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 		nodes[i] = is_of_nodes(lbx_guest(i), &new, there[i]) ||
 			   (alone && lbx_guest(i)->is_ahead && is_of_nodes(lbx_guest(i), &new, LBX_NODES_THERE));
 		if (nodes[i] && !lbx_guest(i)->holds_now())
-			late = lbx_guest(i)->name;
+			late = lbx_guest(i);
 	}
 	want = lbx_watch_wanted(list, LBX_CATCHES);
 	if (!lbx_watch_check(&place, &want))

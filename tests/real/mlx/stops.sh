@@ -33,8 +33,8 @@ mlx_stops()
 		Catch 1: eval of any tensor.
 		Catch 1 (eval): an evaluation is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
 		  tensor #N loss: float32 ()
-		Catch 2: nan of any tensor.
-		Catch 3: after state.weights[0] is computed.
+		Catch 2: nan of any tensor; of mlx's arrays, it holds from the next evaluation on.
+		Catch 3: after state.weights[0] is computed; of mlx's arrays, it holds from the next evaluation on.
 		Catch 3 (after): an evaluation has computed it. Its 3 elements are from 1 to 1, 1 in the mean; 0 NaN, 0 Inf. Python is in train | mx.eval(state.weights[0]).
 		  tensor #N state.weights[0]: float32 (3,)
 		Catch 2 (nan): a result holds NaN or Inf. That is 1 of 4 elements, the first at [0]. Python is in train | mx.eval(loss).
@@ -168,6 +168,37 @@ mlx_stops_elsewhere()
 		pipe info breakpoints | sed 's/^/- /'
 		continue
 		printf "- ended %d\n", $_exitcode
+	END
+	)"
+}
+
+# mlx_stops_cpp PROGRAM: a program in C++, by its variables
+mlx_stops_cpp()
+{
+	[ -f "$O/lazybones.gdb" ] || return
+	same 'mlx in C++, in gdb: it stops at an evaluation, in the function that asks for it' "$(cat <<-'END'
+		Catch 1: eval of any tensor.
+		Catch 2: after the tensor at ADDRESS is computed.
+		Catch 1 (eval): an evaluation is about to begin. It is of #N (float32 (2, 3), lazy), #N (float32 (3, 2), lazy), #N (float32 (4,), lazy), #N (float32 (2,), lazy) and 1 more.
+		  tensor #N: float32 (2, 3)
+		- in main
+		Catch 3: nan of any tensor; of mlx's arrays, it holds from the next evaluation on.
+		Catch 2 (after): an evaluation has computed it. Its 6 elements are from 0 to 5, 2.5 in the mean; 0 NaN, 0 Inf.
+		  tensor #N: float32 (2, 3)
+		- in main
+	END
+	)" "$(mlx_gdb "$1" <<-'END' | mlx_said | sed 's/0x[0-9a-f]*/ADDRESS/'
+		break rest
+		tbreak program.cc:29
+		run
+		tensor catch eval
+		tensor break x after
+		continue
+		pipe frame | sed -n '1s/.* in main () at .*/- in main/p'
+		tensor catch nan
+		continue
+		pipe frame | sed -n '1s/.* in main () at .*/- in main/p'
+		kill
 	END
 	)"
 }

@@ -138,6 +138,7 @@ mlx_cpp()
 			-ex 'tensor print x' -ex 'tensor print lazy' -ex 'tensor print list[0][0]' -ex 'tensor print list[1]' \
 			-ex 'tensor print maybe' -ex 'tensor print shared' "$program" 2>&1 </dev/null |
 			sed -n 's/^#[0-9].*: float32 //p')"
+	mlx_stops_cpp "$program"
 	coproc "$program" 2>/dev/null
 	pid=$COPROC_PID process="$O/bin/lazybones pid $pid"
 	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
