@@ -211,6 +211,9 @@ LB_API lb_random_key lb_key_split(lb_random_key key, uint64_t index);
 LB_API lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype, lb_random_key key);
 /* Normal with mean 0 and standard deviation 1, floating dtypes. */
 LB_API lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key);
+/* Random u8, u16 or u32 of keys (…, 2) of u32: of each key so many as `shape` says, behind the axes of the keys. Threefry2x32-20
+ * in the order of JAX and MLX, so that the same keys give what mx.random.bits() gives. */
+LB_API lb_tensor *lb_random_bits(lb_tensor *keys, lb_list shape, lb_dtype dtype);
 
 /* ---- elementwise ---- */
 
@@ -248,6 +251,14 @@ LB_API lb_tensor *lb_divide(lb_tensor *a, lb_tensor *b); /* true division: integ
 LB_API lb_tensor *lb_power(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 LB_API lb_tensor *lb_minimum(lb_tensor *a, lb_tensor *b); /* NaN wins */
+/* The same bytes, in row-major order, as elements of another dtype: the last axis has as many bytes. */
+LB_API lb_tensor *lb_bitcast(lb_tensor *x, lb_dtype dtype);
+/* Bits of integers, and of bool. What is shifted as far as it is wide, or further, is 0, or -1 of negative ones to the right. */
+LB_API lb_tensor *lb_bitwise_and(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_bitwise_or(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_bitwise_xor(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_left_shift(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_right_shift(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b); /* sign of b; 0 for integers by 0 */
 LB_API lb_tensor *lb_logaddexp(lb_tensor *a, lb_tensor *b); /* log(exp(a) + exp(b)), which does not overflow */
 LB_API lb_tensor *lb_equal(lb_tensor *a, lb_tensor *b); /* these give bool */
@@ -323,6 +334,9 @@ LB_API lb_tensor *lb_softmax(lb_tensor *x, lb_list axes);
 /* (…, m, k) x (…, k, n): batch axes broadcast; a vector is a row on the left, a
  * column on the right. Floating and complex dtypes; lb_einsum() takes integers, too. */
 LB_API lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b);
+/* Likewise of two matrices or batches of f16 or bf16, where each product and each sum is rounded to that, one after the
+ * other: so some other runtimes compute it, to whose values it is compared. Slow, and of fewer digits. */
+LB_API lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b);
 /* alpha * (a @ b) + beta * c */
 LB_API lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta);
 LB_API lb_tensor *lb_concatenate(int n, lb_tensor *const *xs, int axis);
@@ -459,9 +473,17 @@ LB_API lb_tensor *lb_sort(lb_tensor *x, int axis);
 LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
 /* The k largest along the axis, from the largest on; NaN counts as the largest. */
 LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
+/* The kth smallest along the axis is in its place, counted from 0; none in front of it is larger, none behind it smaller. In which order
+ * these are is that of std::nth_element() of GNU's C++ library. NaN counts as the largest. Not of i64 and u64. */
+LB_API lb_tensor *lb_partition(lb_tensor *x, int64_t kth, int axis);
+LB_API lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis); /* u32 indices */
 /* Sums of the elements up to each along the axis; before it, if not inclusive; from the end, if
  * reverse. x's dtype, i32 of bool; integers wrap, f16, bf16 and f32 are summed in double. */
 LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive);
+/* Likewise sums, products, maxima or minima, each rounded to x's dtype on the way; of bool what all or any of them are is
+ * their minimum or maximum. NaN wins. What stands before the first is 0, 1, or the dtype's least or greatest. */
+typedef enum lb_scan_kind { LB_SCAN_SUM, LB_SCAN_PROD, LB_SCAN_MAX, LB_SCAN_MIN } lb_scan_kind;
+LB_API lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive);
 /* Draws an index along the axis, with probabilities softmax(logits): u32, without that axis. A
  * function of the logits and the key alone. To draw several, broadcast the logits first. */
 LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key);

@@ -96,3 +96,17 @@ bool lb_rule_cumsum(const struct lb_vjp *v)
 	const int64_t *p = v->t->params;
 	return lb_vjp_give(v, 0, lb_cumsum(v->g, (int)p[0], !p[1], p[2] != 0));
 }
+
+bool lb_rule_partition(const struct lb_vjp *v)
+{
+	return lb_vjp_fail(v, "a partition has no gradient here; lb_sort() and lb_topk() have");
+}
+
+bool lb_rule_scan(const struct lb_vjp *v)
+{
+	const int64_t *p = v->t->params;
+	if (p[3] != LB_SCAN_SUM)
+		return lb_vjp_fail(v, "running products, maxima and minima have no gradient here; lb_cumsum() of "
+				      "logarithms has, and lb_max()");
+	return lb_vjp_give(v, 0, lb_scan(v->g, LB_SCAN_SUM, (int)p[0], !p[1], p[2] != 0));
+}

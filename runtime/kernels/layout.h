@@ -48,6 +48,14 @@ static inline void lb_index_of(int rank, const int64_t *shape, int64_t at, int64
 		index[0] = at;
 }
 
+/* Of shapes or strides the axis goes last; what is left keeps its order. */
+static inline void lb_put_last(int rank, int axis, int64_t *numbers)
+{
+	int64_t number = numbers[axis];
+	memmove(numbers + axis, numbers + axis + 1, (size_t)(rank - 1 - axis) * sizeof *numbers);
+	numbers[rank - 1] = number;
+}
+
 static inline int64_t lb_offset_of(int rank, const int64_t *index, const int64_t *strides)
 {
 	int64_t offset = 0;

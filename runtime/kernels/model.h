@@ -59,15 +59,31 @@ enum lb_sort_kind { LB_SORT_VALUES, LB_SORT_INDICES, LB_SORT_TOP };
 bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct lb_view *x, int axis, int64_t k,
 		    void *to);
 
-/* ---- scan.c, categorical.c ---- */
+/* Along `axis` the elements, or their u32 indices, such that the kth smallest is in its place, none of those in front is larger and
+ * none behind smaller; NaN is the largest. Any dtype but c64, i64 and u64. */
+bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis, int64_t kth, bool gives_indices,
+			 void *to);
+
+/* ---- scan.c, running.c, categorical.c ---- */
 
 /* to (dense, of x's dtype, not bool) = sums along `axis` of all elements up to each, or before it
  * if not inclusive; from the end if reverse. f16, bf16 and f32 are summed in double. */
 bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, bool reverse, bool inclusive, void *to);
+/* Likewise sums, products, maxima, minima (enum lb_scan_kind), each rounded to x's dtype. */
+bool lb_kernel_scan(struct lb_exec *exec, const struct lb_view *x, int kind, int axis, bool reverse, bool inclusive,
+		    void *to);
 /* For each line along `axis` the index of the largest x + g, where g is drawn from Gumbel's
  * distribution for the key and the element's row-major index alone. NaN wins. The axis is not
  * empty. */
 bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int axis, uint64_t key, uint32_t *to);
+
+/* ---- steps.c, threefry.c ---- */
+
+/* to (dense) = a @ b, of f16 or bf16, to which each product and each sum is rounded: (…, m, k) by (…, k, n), batch axes
+ * already broadcast. */
+bool lb_kernel_matmul_in_steps(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b, void *to);
+/* `bytes` random ones of each of the keys (…, 2), one key's behind the other's. */
+bool lb_kernel_random_bits(struct lb_exec *exec, const struct lb_view *keys, int64_t bytes, void *to);
 
 /* ---- conv.c, conv_grad.c ---- */
 

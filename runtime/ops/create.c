@@ -4,7 +4,7 @@
 #include "base/plural.h"
 #include "graph/literal.h"
 #include "graph/shape.h"
-#include "kernels/kernels.h"
+#include "kernels/model.h"
 #include "ops/operation.h"
 
 static bool check_dtype(const char *op, enum lb_dtype dtype)
@@ -217,7 +217,54 @@ lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key)
 	return lb_tensor_publish(random_begin(LB_OP_NORMAL, shape, dtype, key, site));
 }
 
+lb_tensor *lb_random_bits(lb_tensor *keys, lb_list shape, lb_dtype dtype)
+{
+	LB_ENTER();
+	int64_t all[LB_MAX_RANK];
+	char text[LB_SHAPE_TEXT];
+	if (!LB_GIVEN("random_bits", keys))
+		return NULL;
+	int own = keys->rank - 1;
+	if (keys->dtype != LB_U32 || own < 0 || keys->shape[own] != 2) {
+		lb_fail("random_bits: keys are %s %s; they must be uint32, with a last axis of 2",
+			lb_dtypes[keys->dtype].name, lb_shape_text(keys->rank, keys->shape, text));
+		return NULL;
+	}
+	if (dtype != LB_U8 && dtype != LB_U16 && dtype != LB_U32) {
+		lb_fail("random_bits: gives uint8, uint16 or uint32");
+		return NULL;
+	}
+	if (shape.n > LB_MAX_RANK - own) {
+		lb_fail("random_bits: %d axes behind the %d of the keys are too many", shape.n, own);
+		return NULL;
+	}
+	memcpy(all, keys->shape, (size_t)own * sizeof *all);
+	if (shape.n > 0)
+		memcpy(all + own, shape.v, (size_t)shape.n * sizeof *all);
+	int64_t size;
+	if (!lb_check_shape("random_bits", own + shape.n, all, dtype, &size))
+		return NULL;
+	return lb_tensor_publish(lb_tensor_begin(LB_OP_RANDOM_BITS, dtype, own + shape.n, all, 1, &keys, site));
+}
+
 /* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_random_bits(const struct lb_recipe *r)
+{
+	int own = r->x[0]->rank - 1;
+	return own < 0 || own > r->shape.n
+		   ? lb_senseless(r)
+		   : lb_random_bits(r->x[0], (lb_list){ r->shape.n - own, r->shape.v + own }, r->dtype);
+}
+
+bool lb_compute_random_bits(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view keys = lb_view_of_input(t, 0);
+	int64_t bytes = lb_dtypes[t->dtype].bytes;
+	for (int i = keys.rank - 1; i < t->rank; i++)
+		bytes *= t->shape[i];
+	return lb_kernel_random_bits(exec, &keys, bytes, lb_tensor_data(t));
+}
 
 struct lb_tensor *lb_remake_scalar(const struct lb_recipe *r)
 {

@@ -61,6 +61,47 @@ lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shape, lb_d
 	return LB_GIVEN("decode", bytes) ? lb_decode_at(bytes, encoding, shape, dtype, site) : NULL;
 }
 
+/* The last axis has as many bytes as before. */
+lb_tensor *lb_bitcast(lb_tensor *x, lb_dtype dtype)
+{
+	LB_ENTER();
+	int64_t shape[LB_MAX_RANK], bytes;
+	char text[LB_SHAPE_TEXT];
+	if (!LB_GIVEN("bitcast", x))
+		return NULL;
+	if ((unsigned)dtype >= LB_DTYPES) {
+		lb_fail("bitcast: %d is not a dtype", (int)dtype);
+		return NULL;
+	}
+	int from = lb_dtypes[x->dtype].bytes, to = lb_dtypes[dtype].bytes, last = x->rank - 1;
+	for (int i = 0; i < x->rank; i++)
+		shape[i] = x->shape[i];
+	if (from != to && (last < 0 || !lb_mul(x->shape[last], from, &bytes) || bytes % to)) {
+		lb_fail("bitcast: the last axis of %s %s is no whole number of %s", lb_dtypes[x->dtype].name,
+			lb_shape_text(x->rank, x->shape, text), lb_dtypes[dtype].name);
+		return NULL;
+	}
+	if (from != to)
+		shape[last] = bytes / to;
+	return lb_node(LB_OP_BITCAST, dtype, x->rank, shape, 1, &x, site);
+}
+
+struct lb_tensor *lb_remake_bitcast(const struct lb_recipe *r)
+{
+	return lb_bitcast(r->x[0], r->dtype);
+}
+
+/* A copy in row-major order, of elements as they were. */
+bool lb_compute_bitcast(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0), to = x;
+	int64_t size = 1;
+	to.data = lb_tensor_data(t);
+	for (int i = to.rank; i-- > 0; size *= to.shape[i])
+		to.strides[i] = size;
+	return lb_kernel_copy(exec, &to, &x);
+}
+
 struct lb_tensor *lb_remake_decode(const struct lb_recipe *r)
 {
 	return lb_decode_at(r->x[0], (enum lb_encoding)r->params[0], r->shape, r->dtype, r->site);

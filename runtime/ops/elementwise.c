@@ -16,6 +16,8 @@ enum rule {
 	REAL_INEXACT,
 	COMPARE, /* bool of any */
 	LOGICAL, /* operands as bool */
+	BITS, /* integers, and bool */
+	SHIFT, /* likewise; bool is computed as i32 */
 };
 
 /* The dtype in which operands of a dtype are computed; false where there is none. */
@@ -23,11 +25,13 @@ static bool computed_dtype(const char *name, enum rule rule, enum lb_dtype *dtyp
 {
 	if ((rule == REAL_ONLY || rule == REAL_NO_BOOL || rule == REAL_INEXACT) && *dtype == LB_C64)
 		return lb_fail("%s: not defined for complex64", name);
+	if ((rule == BITS || rule == SHIFT) && lb_dtype_is_inexact(*dtype))
+		return lb_fail("%s: not defined for %s", name, lb_dtypes[*dtype].name);
 	if (rule == INEXACT || rule == REAL_INEXACT)
 		*dtype = lb_inexact(*dtype);
 	else if (rule == LOGICAL)
 		*dtype = LB_BOOL;
-	else if ((rule == NO_BOOL || rule == REAL_NO_BOOL) && *dtype == LB_BOOL)
+	else if ((rule == NO_BOOL || rule == REAL_NO_BOOL || rule == SHIFT) && *dtype == LB_BOOL)
 		*dtype = LB_I32;
 	return true;
 }
@@ -149,6 +153,11 @@ BINARY(lb_remainder, REMAINDER, REAL_NO_BOOL)
 BINARY(lb_maximum, MAXIMUM, REAL_ONLY)
 BINARY(lb_minimum, MINIMUM, REAL_ONLY)
 BINARY(lb_logaddexp, LOGADDEXP, REAL_INEXACT)
+BINARY(lb_bitwise_and, BITWISE_AND, BITS)
+BINARY(lb_bitwise_or, BITWISE_OR, BITS)
+BINARY(lb_bitwise_xor, BITWISE_XOR, BITS)
+BINARY(lb_left_shift, LEFT_SHIFT, SHIFT)
+BINARY(lb_right_shift, RIGHT_SHIFT, SHIFT)
 BINARY(lb_equal, EQUAL, COMPARE)
 BINARY(lb_not_equal, NOT_EQUAL, COMPARE)
 BINARY(lb_less, LESS, COMPARE)

@@ -2,6 +2,7 @@
 
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "kernels/model.h"
 #include "ops/product.h"
 
 static struct lb_tensor *fail_shapes(const char *op, const struct lb_tensor *a, const struct lb_tensor *b)
@@ -95,6 +96,22 @@ lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b)
 	return product("matmul", LB_OP_MATMUL, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
 }
 
+lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b)
+{
+	LB_ENTER();
+	const char *const name = "matmul_in_steps";
+	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b))
+		return NULL;
+	if ((a->dtype != LB_F16 && a->dtype != LB_BF16) || b->dtype != a->dtype || a->rank < 2 || b->rank < 2) {
+		char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+		lb_fail("%s: of %s %s and %s %s: it takes matrices of float16, or of bfloat16", name,
+			lb_dtypes[a->dtype].name, lb_shape_text(a->rank, a->shape, ta), lb_dtypes[b->dtype].name,
+			lb_shape_text(b->rank, b->shape, tb));
+		return NULL;
+	}
+	return product(name, LB_OP_MATMUL_IN_STEPS, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
+}
+
 lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta)
 {
 	LB_ENTER();
@@ -134,6 +151,11 @@ struct lb_tensor *lb_remake_matmul(const struct lb_recipe *r)
 	return lb_matmul(r->x[0], r->x[1]);
 }
 
+struct lb_tensor *lb_remake_matmul_in_steps(const struct lb_recipe *r)
+{
+	return lb_matmul_in_steps(r->x[0], r->x[1]);
+}
+
 struct lb_tensor *lb_remake_addmm(const struct lb_recipe *r)
 {
 	return lb_addmm(r->x[2], r->x[0], r->x[1], lb_recipe_double(r, 0), lb_recipe_double(r, 1));
@@ -158,6 +180,14 @@ struct lb_view lb_matrix_view(const struct lb_tensor *x, bool is_b, int batch_ra
 	}
 	to.rank = batch_rank + 2;
 	return to;
+}
+
+bool lb_compute_matmul_in_steps(struct lb_exec *exec, struct lb_tensor *t)
+{
+	int batch = t->rank - 2;
+	struct lb_view a = lb_matrix_view(lb_tensor_input(t, 0), false, batch, t->shape);
+	struct lb_view b = lb_matrix_view(lb_tensor_input(t, 1), true, batch, t->shape);
+	return lb_kernel_matmul_in_steps(exec, &a, &b, lb_tensor_data(t));
 }
 
 bool lb_compute_product(struct lb_exec *exec, struct lb_tensor *t)

@@ -23,6 +23,28 @@ lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
 	return lb_tensor_publish(t);
 }
 
+/* params: 0 axis, 1 reverse, 2 inclusive, 3 kind */
+lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive)
+{
+	LB_ENTER();
+	int along;
+	if (!LB_GIVEN("scan", x) || !lb_axis("scan", axis, lb_shape_of(x), 0, &along))
+		return NULL;
+	if ((unsigned)kind > LB_SCAN_MIN || x->dtype == LB_C64) {
+		lb_fail("scan: of %s, kind %d: it takes real tensors, and LB_SCAN_SUM to LB_SCAN_MIN",
+			lb_dtypes[x->dtype].name, (int)kind);
+		return NULL;
+	}
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCAN, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	if (t) {
+		t->params[0] = along;
+		t->params[1] = reverse;
+		t->params[2] = inclusive;
+		t->params[3] = (int64_t)kind;
+	}
+	return lb_tensor_publish(t);
+}
+
 /* params: 0 axis, 1 key */
 lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
 {
@@ -62,6 +84,20 @@ bool lb_compute_cumsum(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0);
 	return lb_kernel_cumsum(exec, &x, (int)t->params[0], t->params[1] != 0, t->params[2] != 0, lb_tensor_data(t));
+}
+
+struct lb_tensor *lb_remake_scan(const struct lb_recipe *r)
+{
+	if (r->params[0] < 0 || r->params[0] >= LB_MAX_RANK || r->params[3] < 0 || r->params[3] > LB_SCAN_MIN)
+		return lb_senseless(r);
+	return lb_scan(r->x[0], (lb_scan_kind)r->params[3], (int)r->params[0], r->params[1] != 0, r->params[2] != 0);
+}
+
+bool lb_compute_scan(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_scan(exec, &x, (int)t->params[3], (int)t->params[0], t->params[1] != 0, t->params[2] != 0,
+			      lb_tensor_data(t));
 }
 
 struct lb_tensor *lb_remake_categorical(const struct lb_recipe *r)

@@ -3,7 +3,7 @@
 #include "kernels/model.h"
 #include "ops/operation.h"
 
-/* params: 0 axis, 1 how many (topk) */
+/* params: 0 axis, 1 how many (topk), or which (partition) */
 static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, const void *site)
 {
 	const char *name = lb_ops[op].name;
@@ -28,10 +28,21 @@ static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, 
 			lb_shape_text(x->rank, x->shape, text), along, (long long)n);
 		return NULL;
 	}
+	bool partitions = op == LB_OP_PARTITION || op == LB_OP_ARGPARTITION;
+	if (partitions && (x->dtype == LB_I64 || x->dtype == LB_U64)) {
+		lb_fail("%s: of %s; use lb_sort()", name, lb_dtypes[x->dtype].name);
+		return NULL;
+	}
+	if (partitions && (k < 0 || k >= n)) {
+		lb_fail("%s: number %lld of %s along axis %d: give one below %lld", name, (long long)k,
+			lb_shape_text(x->rank, x->shape, text), along, (long long)n);
+		return NULL;
+	}
 	for (int i = 0; i < x->rank; i++)
 		shape[i] = i == along && op == LB_OP_TOPK ? k : x->shape[i];
+	bool gives_indices = op == LB_OP_ARGSORT || op == LB_OP_ARGPARTITION;
 	struct lb_tensor *t =
-	    lb_tensor_begin(op, op == LB_OP_ARGSORT ? LB_U32 : (enum lb_dtype)x->dtype, x->rank, shape, 1, &x, site);
+	    lb_tensor_begin(op, gives_indices ? LB_U32 : (enum lb_dtype)x->dtype, x->rank, shape, 1, &x, site);
 	if (t) {
 		t->params[0] = along;
 		t->params[1] = k;
@@ -57,6 +68,18 @@ lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis)
 	return sort(LB_OP_TOPK, x, axis, k, site);
 }
 
+lb_tensor *lb_partition(lb_tensor *x, int64_t kth, int axis)
+{
+	LB_ENTER();
+	return sort(LB_OP_PARTITION, x, axis, kth, site);
+}
+
+lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis)
+{
+	LB_ENTER();
+	return sort(LB_OP_ARGPARTITION, x, axis, kth, site);
+}
+
 struct lb_tensor *lb_remake_sort(const struct lb_recipe *r)
 {
 	return sort(r->op, r->x[0], (int)r->params[0], r->params[1], r->site);
@@ -69,4 +92,11 @@ bool lb_compute_sort(struct lb_exec *exec, struct lb_tensor *t)
 				 : t->op == LB_OP_ARGSORT ? LB_SORT_INDICES
 							  : LB_SORT_TOP;
 	return lb_kernel_sort(exec, kind, &x, (int)t->params[0], t->params[1], lb_tensor_data(t));
+}
+
+bool lb_compute_partition(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_partition(exec, &x, (int)t->params[0], t->params[1], t->op == LB_OP_ARGPARTITION,
+				   lb_tensor_data(t));
 }

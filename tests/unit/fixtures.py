@@ -10,7 +10,7 @@ import warnings
 sys.dont_write_bytecode = True
 
 from cases import (chains, creation, elementwise, gradients, large, models,  # noqa: E402
-                   movement, products, quant, reductions, updates)
+                   movement, products, quant, reductions, steps, updates)
 from cases.suite import Suite  # noqa: E402
 
 
@@ -19,7 +19,7 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20240607
     suite = Suite(sys.argv[1] if len(sys.argv) > 1 else "build/tests/fixtures", seed)
     for module in (elementwise, reductions, movement, products, creation, chains, large,
-                   models, quant, updates, gradients):
+                   models, quant, updates, gradients, steps):
         before = len(suite.lines)
         module.write(suite)
         print("%-12s %5d cases" % (module.__name__.split(".")[1], len(suite.lines) - before))

@@ -72,6 +72,38 @@ static lb_tensor *run_cumsum(const struct call *c)
 			 args_int(c->args, "inclusive", 1));
 }
 
+static lb_tensor *run_scan(const struct call *c)
+{
+	return lb_scan(c->in[0], (lb_scan_kind)args_int(c->args, "kind", 0), (int)args_int(c->args, "axis", -1),
+		       args_int(c->args, "reverse", 0), args_int(c->args, "inclusive", 1));
+}
+
+static lb_tensor *run_partition(const struct call *c)
+{
+	return lb_partition(c->in[0], args_int(c->args, "kth", 0), (int)args_int(c->args, "axis", -1));
+}
+
+static lb_tensor *run_argpartition(const struct call *c)
+{
+	return lb_argpartition(c->in[0], args_int(c->args, "kth", 0), (int)args_int(c->args, "axis", -1));
+}
+
+static lb_tensor *run_matmul_in_steps(const struct call *c)
+{
+	return lb_matmul_in_steps(c->in[0], c->in[1]);
+}
+
+static lb_tensor *run_bitcast(const struct call *c)
+{
+	return lb_bitcast(c->in[0], args_dtype(c->args));
+}
+
+static lb_tensor *run_random_bits(const struct call *c)
+{
+	int64_t shape[LB_MAX_RANK];
+	return lb_random_bits(c->in[0], args_list(c->args, "shape", shape), args_dtype(c->args));
+}
+
 static lb_tensor *run_categorical(const struct call *c)
 {
 	lb_random_key key = { strtoull(args_find(c->args, "key"), NULL, 10) };
@@ -151,7 +183,8 @@ static lb_tensor *run_conv2d_weight_grad(const struct call *c)
 #define GRADS(X) X(layer_norm_grad) X(rms_norm_grad) X(attention_grad) X(conv2d_input_grad) X(conv2d_weight_grad)
 /* clang-format off */
 #define OPS(X) GRADS(X) \
-	X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(categorical) X(sort) X(argsort) \
+	X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(scan) X(partition) X(argpartition) X(matmul_in_steps) X(bitcast) X(random_bits) \
+	X(categorical) X(sort) X(argsort) \
 	X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 /* clang-format on */
 

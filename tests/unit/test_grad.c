@@ -204,6 +204,8 @@ FN(f_softmax_all, lb_softmax(a, LB_ALL_AXES))
 FN(f_softmax_0, lb_softmax(a, LB_AXES(0)))
 FN(f_cumsum, lb_cumsum(a, 0, false, true))
 FN(f_cumsum_back, lb_cumsum(a, -1, true, false))
+FN(f_scan, lb_scan(a, LB_SCAN_SUM, 0, false, true))
+FN(f_scan_back, lb_scan(a, LB_SCAN_SUM, -1, true, false))
 
 #define REDUCED(name) \
 	{ #name, f_##name, "2,3", -2, 2, true }, { #name, f_##name, "4", -2, 2, false }, \
@@ -232,6 +234,9 @@ static void reductions(void **state)
 		{ "cumsum", f_cumsum, "3,2", -2, 2, false },
 		{ "cumsum", f_cumsum_back, "2,4", -2, 2, true },
 		{ "cumsum", f_cumsum_back, "4", -2, 2, false },
+		{ "scan", f_scan, "4", -2, 2, true },
+		{ "scan", f_scan, "3,2", -2, 2, false },
+		{ "scan", f_scan_back, "2,4", -2, 2, true },
 	};
 	CHECK(cases);
 }
@@ -538,6 +543,41 @@ static bool quantised(void *context, int n, lb_tensor *const *in, int n_out, lb_
 	return out[0] != NULL;
 }
 
+/* Of halves, which differences are too coarse for: the gradient is that of the product as it is. */
+static bool in_steps(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)n, (void)n_out;
+	out[0] = context ? lb_matmul_in_steps(in[0], in[1]) : lb_matmul(in[0], in[1]);
+	return out[0] != NULL;
+}
+
+static bool extremes(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)n, (void)n_out;
+	out[0] = context ? lb_scan(in[0], LB_SCAN_MAX, 0, false, true) : lb_partition(in[0], 1, 0);
+	return out[0] != NULL;
+}
+
+static void steps(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *in[2] = { lb_random_normal(LB_SHAPE(2, 3, 4), LB_BF16, lb_key(1)),
+				     lb_random_normal(LB_SHAPE(4, 5), LB_BF16, lb_key(2)) };
+		lb_tensor *g = lb_random_normal(LB_SHAPE(2, 3, 5), LB_BF16, lb_key(3)), *out, *a[2], *b[2];
+		assert_true(lb_vjp(in_steps, in, 2, in, 1, &g, &out, a));
+		assert_true(lb_vjp(in_steps, NULL, 2, in, 1, &g, &out, b));
+		for (int i = 0; i < 2; i++)
+			assert_true(lb_item(lb_all(lb_equal(a[i], b[i]), LB_ALL_AXES, false)));
+		grad_mark("matmul_in_steps");
+		lb_tensor *x = lb_random_normal(LB_SHAPE(4), LB_F32, lb_key(4));
+		assert_false(lb_vjp(extremes, x, 1, &x, 1, &x, &out, a));
+		assert_true(error_has("scan lb_cumsum()"));
+		assert_false(lb_vjp(extremes, NULL, 1, &x, 1, &x, &out, a));
+		assert_true(error_has("partition lb_sort()"));
+	}
+}
+
 /* Linear in scales, biases, the global scale and x: the vector-Jacobian product by one of them, with
  * that itself, is the cotangent's product with the result (less the other's part). */
 static void quantisation(void **state)
@@ -603,6 +643,14 @@ static const struct {
 	{ LB_OP_LESS_EQUAL, "bool" },
 	{ LB_OP_GREATER, "bool" },
 	{ LB_OP_GREATER_EQUAL, "bool" },
+	{ LB_OP_BITWISE_AND, "of integers" },
+	{ LB_OP_BITWISE_OR, "of integers" },
+	{ LB_OP_BITWISE_XOR, "of integers" },
+	{ LB_OP_LEFT_SHIFT, "of integers" },
+	{ LB_OP_RIGHT_SHIFT, "of integers" },
+	{ LB_OP_BITCAST, "bits" },
+	{ LB_OP_RANDOM_BITS, "integers" },
+	{ LB_OP_ARGPARTITION, "indices" },
 	{ LB_OP_LOGICAL_AND, "bool" },
 	{ LB_OP_LOGICAL_OR, "bool" },
 	{ LB_OP_ALL, "bool" },
@@ -617,7 +665,7 @@ static const struct {
 	{ LB_OP_FUSED, "never made while a gradient is traced" },
 };
 
-/* Each has a rule that was tested above, or a reason to have none. quantize()'s is to refuse. */
+/* Each has a rule that was tested above, or a reason to have none. That of quantize() and partition() is to refuse. */
 static void every_operation(void **state)
 {
 	(void)state;
@@ -628,7 +676,7 @@ static void every_operation(void **state)
 		if (!lb_rules[op] != !!why)
 			fail_msg("%s: %s", lb_ops[op].name,
 				 why ? "has a rule after all" : "has neither rule nor reason");
-		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE)
+		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_PARTITION)
 			fail_msg("%s: its rule is not tested", lb_ops[op].name);
 	}
 }
@@ -639,6 +687,7 @@ int main(void)
 		cmocka_unit_test(unary),           cmocka_unit_test(binary),   cmocka_unit_test(views),
 		cmocka_unit_test(reductions),      cmocka_unit_test(products), cmocka_unit_test(gathers),
 		cmocka_unit_test(models),          cmocka_unit_test(corners),  cmocka_unit_test(quantisation),
+		cmocka_unit_test(steps),
 		cmocka_unit_test(every_operation),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);

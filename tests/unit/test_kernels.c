@@ -127,7 +127,8 @@ static __int128 wide_of(const void *at, int dtype)
 	return dtype == LB_U64 ? (__int128)*(const uint64_t *)at : int_of(at, dtype);
 }
 
-static __int128 int_result(int op, __int128 a, __int128 b, __int128 c)
+/* Of a dtype of so many bits. */
+static __int128 int_result(int op, int bits, __int128 a, __int128 b, __int128 c)
 {
 	switch (op) {
 	case LB_OP_NEGATIVE: return -a;
@@ -156,6 +157,11 @@ static __int128 int_result(int op, __int128 a, __int128 b, __int128 c)
 	case LB_OP_MINIMUM: return a < b ? a : b;
 	case LB_OP_WHERE: return a ? b : c;
 	case LB_OP_CLIP: a = a > b ? a : b; return a < c ? a : c;
+	case LB_OP_BITWISE_AND: return a & b;
+	case LB_OP_BITWISE_OR: return a | b;
+	case LB_OP_BITWISE_XOR: return a ^ b;
+	case LB_OP_LEFT_SHIFT: return b >= 0 && b < bits ? (__int128)((unsigned __int128)a << b) : 0;
+	case LB_OP_RIGHT_SHIFT: return b >= 0 && b < bits ? a >> b : a < 0 ? -1 : 0;
 	case LB_OP_EQUAL: return a == b;
 	case LB_OP_NOT_EQUAL: return a != b;
 	case LB_OP_LESS: return a < b;
@@ -212,7 +218,8 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 			check_near(real_of(got, to, 0), wanted, dtype, slack, lb_ops[op].name, i);
 		} else {
 			__int128 wanted =
-			    int_result(op, wide_of(at[0], in[0].dtype), wide_of(at[1], dtype), wide_of(at[2], dtype));
+			    int_result(op, 8 * width(dtype), wide_of(at[0], in[0].dtype), wide_of(at[1], dtype),
+				       wide_of(at[2], dtype));
 			uint64_t value = (uint64_t)wanted;
 			if (to == LB_BOOL)
 				value = wanted != 0;

@@ -177,6 +177,7 @@ static void products_and_joins(void)
 	lb_tensor *list[] = { x, none };
 
 	BINARY(matmul);
+	BINARY(matmul_in_steps);
 	REFUSES(lb_addmm, c, none, x, x, 1, 1);
 	REFUSES(lb_addmm, a, x, none, x, 1, 1);
 	REFUSES(lb_addmm, b, x, x, none, 1, 1);
@@ -268,6 +269,11 @@ static void order_and_codes(void)
 	REFUSES(lb_argsort, x, none, 0);
 	REFUSES(lb_topk, x, none, 1, 0);
 	REFUSES(lb_cumsum, x, none, 0, false, true);
+	REFUSES(lb_scan, x, none, LB_SCAN_SUM, 0, false, true);
+	REFUSES(lb_partition, x, none, 0, 0);
+	REFUSES(lb_argpartition, x, none, 0, 0);
+	REFUSES(lb_bitcast, x, none, LB_U8);
+	REFUSES(lb_random_bits, keys, none, LB_SHAPE(3), LB_U8);
 	REFUSES(lb_categorical, logits, none, 0, lb_key(1));
 	REFUSES(lb_quantize, x, none, how, NULL);
 	TAKES(lb_quantize, global_scale, wide, how, NULL);

@@ -185,6 +185,10 @@ static void rows_and_lines(void **state)
 			SAME_PARTS(lb_argsort(x, -1));
 			SAME_PARTS(lb_topk(x, 2, 2));
 			SAME_PARTS(lb_cumsum(x, i, true, false));
+			SAME_PARTS(lb_scan(x, LB_SCAN_MAX, i, false, true));
+			SAME_PARTS(lb_partition(x, 2, 1));
+			SAME_PARTS(lb_argpartition(x, 7, -1));
+			SAME_PARTS(lb_bitcast(x, LB_U16));
 			SAME_PARTS(lb_rope(x, 6, true, 10000, 1, 5));
 			SAME_PARTS(lb_rope(x, 40, false, 500000, 0.5, -1));
 			lb_tensor *parts[] = { x, lb_slice(x, LB_RANGE(1, 3)), x };
@@ -249,6 +253,10 @@ static void whole(void **state)
 				  *k = numbers(LB_SHAPE(1, 2, 5, 8), LB_F32);
 			SAME_PARTS(lb_transpose(lb_attention(q, k, k, 0.3, false, NULL), LB_AXES(0, 2, 1, 3)));
 			SAME_PARTS(lb_categorical(x, -1, lb_key(9)));
+			lb_tensor *half = lb_astype(x, LB_BF16), *other = lb_astype(y, LB_BF16);
+			SAME_PARTS(lb_matmul_in_steps(other, half));
+			lb_tensor *keys = lb_astype(numbers(LB_SHAPE(3, 2), LB_I32), LB_U32);
+			SAME_PARTS(lb_random_bits(keys, LB_SHAPE(5, 7), LB_U16));
 		}
 }
 

@@ -515,7 +515,7 @@ bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx
 		return false;
 	switch ((enum lb_op_needs)lb_op_needs[op]) {
 	case LB_NEEDS_AXES: return folds_apart(op, input_of(g, node, 0), reduced_axes(op, t, input_of(g, node, 0)));
-	case LB_NEEDS_PRODUCT: return false;
+	case LB_NEEDS_PRODUCT: return op == LB_OP_MATMUL_IN_STEPS;
 	default: return true;
 	}
 }

@@ -186,7 +186,8 @@ static bool refine(const struct lbx_tensor *t, const struct lbx_tensor *x, int o
 		return i == 0 || choice;
 	case LB_OP_TAKE:
 	case LB_OP_TAKE_ALONG: return i == 1 || chosen(t, x, choice, &s->region);
-	case LB_OP_CUMSUM: return of_sum(t, at, s);
+	case LB_OP_CUMSUM:
+	case LB_OP_SCAN: return of_sum(t, at, s);
 	case LB_OP_MATMUL:
 	case LB_OP_ADDMM: /* alpha and beta */ return has_factor(t, i == 2);
 	}

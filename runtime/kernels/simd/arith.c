@@ -42,7 +42,18 @@ static inline uint64_t power_signed(int64_t base, int64_t exponent)
 	return 0;
 }
 
+/* Of a number of bits that is none of the dtype's, nothing of it is left. */
+#define SHIFTED_LEFT(T, U, x, by) \
+	((uint64_t)(by) < 8 * sizeof(T) ? (U)(x) << ((uint64_t)(by) & (8 * sizeof(U) - 1)) : 0)
+#define SHIFTED_RIGHT(T, x, by) \
+	((uint64_t)(by) < 8 * sizeof(T) ? (x) >> ((uint64_t)(by) & (8 * sizeof(T) - 1)) : (x) < 0 ? -1 : 0)
+#define SHIFTED_DOWN(T, x, by) ((uint64_t)(by) < 8 * sizeof(T) ? (x) >> ((uint64_t)(by) & (8 * sizeof(T) - 1)) : 0)
+
 #define INT(ID, s, T, U) \
+	LB_TILE(bitwise_and_##s, T, T, a[i] & b[i]) \
+	LB_TILE(bitwise_or_##s, T, T, a[i] | b[i]) \
+	LB_TILE(bitwise_xor_##s, T, T, a[i] ^ b[i]) \
+	LB_TILE(left_shift_##s, T, T, SHIFTED_LEFT(T, U, a[i], b[i])) \
 	LB_TILE(add_##s, T, T, (U)a[i] + (U)b[i]) \
 	LB_TILE(subtract_##s, T, T, (U)a[i] - (U)b[i]) \
 	LB_TILE(multiply_##s, T, T, (U)a[i] * (U)b[i]) \
@@ -55,11 +66,13 @@ static inline uint64_t power_signed(int64_t base, int64_t exponent)
 #define UINT(ID, s, T, U) \
 	INT(ID, s, T, U) \
 	LB_TILE(remainder_##s, T, T, b[i] ? a[i] % b[i] : 0) \
+	LB_TILE(right_shift_##s, T, T, SHIFTED_DOWN(T, a[i], b[i])) \
 	LB_TILE(power_##s, T, T, power_unsigned(a[i], b[i]))
 #define SINT(ID, s, T, U) \
 	INT(ID, s, T, U) \
 	LB_TILE(abs_##s, T, T, a[i] < 0 ? 0 - (U)a[i] : (U)a[i]) \
 	LB_TILE(remainder_##s, T, T, mod_signed(a[i], b[i])) \
+	LB_TILE(right_shift_##s, T, T, SHIFTED_RIGHT(T, a[i], b[i])) \
 	LB_TILE(power_##s, T, T, power_signed(a[i], b[i]))
 LB_UINTS(UINT)
 LB_SINTS(SINT)
@@ -155,6 +168,7 @@ LB_TILE(abs_half, uint16_t, uint16_t, a[i] & 0x7fff)
 #define UNSIGNED(name) [LB_U8] = name##_u8, [LB_U16] = name##_u16, [LB_U32] = name##_u32, [LB_U64] = name##_u64
 #define SIGN_OPS(name) [LB_F16] = name##_half, [LB_BF16] = name##_half, [LB_F32] = name##_f32, [LB_F64] = name##_f64
 #define ALL(name, for_bool) { [LB_BOOL] = for_bool, UNSIGNED(name), SIGNED(name), FLOATS(name) }
+#define BITS(name, for_bool) { [LB_BOOL] = for_bool, UNSIGNED(name), SIGNED(name) }
 #define ROUNDING(name) { [LB_BOOL] = same_bool, UNSIGNED(same), SIGNED(same), FLOATS(name) }
 
 lb_tile_fn *LB_ISA_NAME(lb_tile_arith)(int op, int dtype)
@@ -168,6 +182,11 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_arith)(int op, int dtype)
 		[LB_OP_MAXIMUM] = ALL(maximum, or_bool),
 		[LB_OP_MINIMUM] = ALL(minimum, and_bool),
 		[LB_OP_REMAINDER] = ALL(remainder, zero_bool),
+		[LB_OP_BITWISE_AND] = BITS(bitwise_and, and_bool),
+		[LB_OP_BITWISE_OR] = BITS(bitwise_or, or_bool),
+		[LB_OP_BITWISE_XOR] = BITS(bitwise_xor, xor_bool),
+		[LB_OP_LEFT_SHIFT] = { UNSIGNED(left_shift), SIGNED(left_shift) },
+		[LB_OP_RIGHT_SHIFT] = { UNSIGNED(right_shift), SIGNED(right_shift) },
 		[LB_OP_CLIP] = ALL(clip, clip_bool),
 		[LB_OP_NEGATIVE] = { [LB_BOOL] = same_bool, UNSIGNED(negative), SIGNED(negative), SIGN_OPS(negative) },
 		[LB_OP_ABS] = { [LB_BOOL] = same_bool, UNSIGNED(same), SIGNED(abs), SIGN_OPS(abs) },

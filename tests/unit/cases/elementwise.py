@@ -108,6 +108,9 @@ EXTREMES = {"maximum": np.maximum, "minimum": np.minimum}
 COMPARISONS = {"equal": np.equal, "not_equal": np.not_equal, "less": np.less,
                "less_equal": np.less_equal, "greater": np.greater,
                "greater_equal": np.greater_equal}
+BITS = {"bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
+        "bitwise_xor": np.bitwise_xor, "left_shift": np.left_shift,
+        "right_shift": np.right_shift}
 LOGICAL = {"logical_and": np.logical_and, "logical_or": np.logical_or}
 
 
@@ -137,6 +140,13 @@ def binary_reference(op, dtype, a, b):
         return Tensor(np.power(precise(a), precise(b)), dtype), rounded(dtype)
     if op == "remainder":
         return Tensor(remainder(working(a), working(b)), dtype), "value"
+    if op in BITS:
+        y = BITS[op](a.a, b.a)
+        if op in ("left_shift", "right_shift"):  # of more than its bits NumPy says nothing
+            all_gone = (b.a < 0) | (b.a >= 8 * a.a.dtype.itemsize)
+            gone = np.where(a.a < 0, -1, 0) if op == "right_shift" else np.zeros_like(a.a)
+            y = np.where(all_gone, gone.astype(a.a.dtype), y)
+        return Tensor(y, dtype), "exact"
     if op in EXTREMES:
         return Tensor(EXTREMES[op](working(a), working(b)), dtype), "value"
     if dtype == COMPLEX and op == "multiply":
@@ -183,6 +193,16 @@ def binary(suite):
                     continue
                 binary_case(suite, "%s/%s/%s,%s" % (op, dtype, shape_name(a), shape_name(b)), op,
                             random_values(rng, dtype, a), random_values(rng, dtype, b))
+    for op in BITS:
+        for dtype in REAL:
+            if kind(dtype) not in "ui" + ("b" if "shift" not in op else ""):
+                continue
+            left, right = np.meshgrid(specials(dtype).a, specials(dtype).a)
+            binary_case(suite, "%s/%s/specials" % (op, dtype), op, Tensor(left, dtype),
+                        Tensor(right, dtype))
+            for a, b in BROADCASTS:
+                binary_case(suite, "%s/%s/%s,%s" % (op, dtype, shape_name(a), shape_name(b)), op,
+                            random_values(rng, dtype, a), small(rng, dtype, b))
     for dtype in REAL[1:]:
         for a, b in BROADCASTS:
             binary_case(suite, "power/%s/%s,%s" % (dtype, shape_name(a), shape_name(b)), "power",
