@@ -249,6 +249,7 @@ bool lbx_mlx_open(struct lbx_target *target, bool let_go, bool (*progress)(void 
 		.ops = &ops,
 		.target = target,
 		.provider = "mlx",
+		.forgets_graph = true,
 		.strided =
 		    "what data<T>() gives does not hold these elements in this order: use the strides, or mx.contiguous()"
 	};

@@ -15,9 +15,11 @@
 #include "base/vector.h"
 #include "inspect/forensics/freed.h"
 #include "inspect/graph/graph.h"
+#include "inspect/origin/by_recipe.h"
 #include "inspect/origin/codes.h"
 #include "inspect/origin/inside.h"
 #include "inspect/origin/look.h"
+#include "inspect/replay/lower.h"
 #include "inspect/replay/sources.h"
 #include "inspect/tensor/array.h"
 #include "tensors/part.h"
@@ -138,7 +140,10 @@ static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *lin
 	bool known, ok;
 
 	lbx_sources_of(&a->graph, 0, a->op, link->at, NULL, a->sources);
-	ask_set(link, a);
+	if (t->of->ops->part)
+		ask_set(link, a);
+	else if (lbx_needs_lowering(t))
+		return lbx_sources_by_recipe(s, &a->graph, link->at, a->sources);
 	if (chooser < 0 || (uint32_t)chooser >= t->n_inputs || !a->sources[chooser].exact)
 		return true;
 	const struct lbx_region *region = &a->sources[chooser].region;

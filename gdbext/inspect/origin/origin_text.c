@@ -254,6 +254,11 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	switch (o->end) {
 	case LBX_END_MADE: lbx_printf(out, "%s made it", t->op); break;
 	case LBX_END_GIVEN:
+		if (t->of && t->of->forgets_graph) {
+			lbx_printf(out,
+				   "an array has it that was given, or whose graph is gone, as it has been evaluated");
+			break;
+		}
 		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data" : "%s was told to make it", t->op);
 		break;
 	case LBX_END_GONE: lbx_printf(out, "%s made it, or got it from an unknown input", t->op); break;

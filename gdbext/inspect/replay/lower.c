@@ -338,6 +338,22 @@ bool lbx_lower(const struct lbx_graph *graph, uint32_t max_nodes, struct lbx_low
 	return ok;
 }
 
+bool lbx_lowered_choose(struct lbx_lowered *lowered, uint32_t from_end)
+{
+	struct lbx_graph *g = &lowered->graph;
+	struct lbx_tensor *first = &g->nodes[0].tensor;
+	struct lbx_strided layout;
+
+	if (from_end == 0 || from_end >= g->n)
+		return false;
+	uint32_t node = g->n - from_end;
+	lbx_strided_of(&g->nodes[node], &layout);
+	first->dtype = g->nodes[node].tensor.dtype;
+	set_layout(first, layout.rank, layout.shape, layout.strides, layout.offset);
+	g->inputs[g->nodes[0].first_input] = node;
+	return true;
+}
+
 void lbx_lowered_deinit(struct lbx_lowered *lowered)
 {
 	lbx_graph_deinit(&lowered->graph);

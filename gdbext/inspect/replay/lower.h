@@ -17,6 +17,8 @@ bool lbx_needs_lowering(const struct lbx_tensor *t);
 /* For the first node of the graph. Fails where what it needs has no recipe, or no value: of what it does not need
  * neither matters. The graph must outlive it. */
 bool lbx_lower(const struct lbx_graph *graph, uint32_t max_nodes, struct lbx_lowered *ret);
+/* Makes another node the value: the one that stands so far before the end. False, without an error: there is none. */
+bool lbx_lowered_choose(struct lbx_lowered *lowered, uint32_t from_end);
 void lbx_lowered_deinit(struct lbx_lowered *lowered);
 
 #endif

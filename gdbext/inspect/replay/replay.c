@@ -434,6 +434,37 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const s
 	return ok;
 }
 
+bool lbx_replay_recipe_step(struct lbx_context *context, const struct lbx_tensor *t, uint32_t from_end,
+			    const struct lbx_region *region, struct lbx_replayed *ret)
+{
+	struct lbx_part part = { .region = *region };
+	struct sources sources;
+	struct lbx_strided copy;
+	struct lbx_plan plan;
+
+	*ret = (struct lbx_replayed){ 0 };
+	if (!lbx_needs_lowering(t) || !collect(context, t, MAX_NODES, &sources))
+		return false;
+	const struct lbx_graph *graph = &sources.lowered.graph;
+	bool ok = lbx_lowered_choose(&sources.lowered, from_end) ||
+		  lb_fail("tensor #%llu has no such step", (unsigned long long)t->id);
+	if (ok) {
+		lbx_strided_dense(graph->nodes[0].tensor.rank, region->count, &copy);
+		part.array.rank = copy.rank;
+		memcpy(part.array.shape, copy.shape, sizeof copy.shape);
+		memcpy(part.array.strides, copy.strides, sizeof copy.strides);
+		ok = lbx_plan_region(graph, region, (uint64_t)context->settings->replay_memory, &plan);
+	}
+	if (ok) {
+		ok = run(context, graph, &plan, &(struct answer){ .part = &part, .value = ret });
+		lbx_plan_deinit(&plan);
+	}
+	release(&sources);
+	if (!ok)
+		lbx_replay_release(ret);
+	return ok;
+}
+
 /* From the nodes of the lowered graph to those of the program's; what was not needed there holds nothing. */
 static bool raise_ranges(const struct sources *s, struct lbx_ranges *ret)
 {

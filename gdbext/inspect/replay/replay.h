@@ -8,6 +8,7 @@
 #include "inspect/command.h"
 #include "inspect/graph/graph.h"
 #include "inspect/measure/summary.h"
+#include "inspect/replay/region.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/slice.h"
 #include "replay/wire.h"
@@ -28,6 +29,9 @@ bool lbx_can_replay(const struct lbx_tensor *t);
  * limits of context->settings, an error of the operations (which node), a replay that died. */
 bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_slice *slice,
 		struct lbx_replayed *ret);
+/* Of the steps that t's recipe has, the one that stands so far before the end (1: the last): its elements in the region. */
+bool lbx_replay_recipe_step(struct lbx_context *context, const struct lbx_tensor *t, uint32_t from_end,
+			    const struct lbx_region *region, struct lbx_replayed *ret);
 void lbx_replay_release(struct lbx_replayed *replayed);
 
 /* What all the values hold that a replay of t computes on its way. */
