@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "ggml/code.h"
+#include "target/code.h"
 #include "target/registers.h"
 
 static bool find_entries(struct lbx_target *target, const struct lbx_loaded *m, struct lbx_ggml_callback *ret)

@@ -1,6 +1,6 @@
 #include "ggml/layout.h"
 
-#include "ggml/code.h"
+#include "target/code.h"
 
 enum { OBJECT = 0x20 /* struct ggml_object, which lies in front of each tensor */, USUAL_NAME = 64 };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ggml/code.h"
+#include "target/code.h"
 
 enum { WORDS = 16, SIZE = 2, USAGE = 3 /* words behind the type */ };
 

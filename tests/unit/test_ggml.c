@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ggml/code.h"
+#include "target/code.h"
 #include "ggml/record.h"
 #include "ggml/reuse.h"
 

@@ -1,6 +1,6 @@
 /* What a function of one line does, by its code: x86-64 and aarch64. */
-#ifndef LBX_GGML_CODE_H
-#define LBX_GGML_CODE_H
+#ifndef LBX_CODE_H
+#define LBX_CODE_H
 
 #include "target/target.h"
 

@@ -1,4 +1,4 @@
-#include "ggml/code.h"
+#include "target/code.h"
 
 #include <elf.h>
 #include <string.h>
