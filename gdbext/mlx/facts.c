@@ -5,6 +5,7 @@
 
 #include "base/plural.h"
 #include "mlx/graph.h"
+#include "mlx/version.h"
 
 enum { TEXT = 2 * LB_NAME_MAX + 64 };
 
@@ -52,4 +53,9 @@ void lbx_mlx_tell_set(struct lbx_mlx_set *s, lbx_fact_fn *fn, void *context)
 
 	snprintf(text, sizeof text, "that of %s, as no other fits", s->layout->versions);
 	fn(context, "layout", text);
+	int version = lbx_mlx_version(s);
+	if (version <= 0)
+		return;
+	snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+	fn(context, "version", text);
 }

@@ -15,6 +15,18 @@ static inline bool lbx_mlx_is_half(enum lb_dtype dtype)
 	return dtype == LB_F16 || dtype == LB_BF16;
 }
 
+/* Whether this version adds up halves in float32, where it reduces axes, and rounds once; fails where that cannot be told. Until
+ * 0.32.2 each step was rounded. */
+bool lbx_mlx_sums_wide(const struct lbx_mlx_node *n, bool *ret);
+/* Of halves along the last axis, which stays with one element: each step is rounded. */
+int lbx_mlx_sum_in_steps(const struct lbx_mlx_node *n, int x);
+/* x (…, rows, k) of halves by quantised weights, at `format` (params of our operations): words, scales, biases follow x. */
+int lbx_mlx_quantised_halves(const struct lbx_mlx_node *n, const int64_t *format, const int *values);
+int lbx_mlx_log1p(struct lbx_mlx_node *n, int x);
+/* The elements from `begin` on, each `step` behind the one before, which may be backwards. */
+int lbx_mlx_sliced(const struct lbx_mlx_node *n, int x, const int64_t *begin, const int64_t *step,
+		   const int64_t *sizes);
+
 /* Gather, where several axes have indices. */
 int lbx_mlx_recipe_gather_several(struct lbx_mlx_node *n, int n_axes, const int64_t *axes, const int64_t *sizes);
 

@@ -16,6 +16,8 @@ struct lbx_mlx_set {
 	struct lbx_loaded *modules;
 	struct lbx_cxx_classes classes;
 	const struct lbx_mlx_layout *layout;
+	bool has_version;
+	int version; /* if has_version (version.h) */
 	uint64_t *objects; /* addresses of their records */
 	size_t n, room;
 	struct lbx_mlx_held_buffer {

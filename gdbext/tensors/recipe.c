@@ -440,6 +440,19 @@ int lbx_step_cumsum(struct lbx_recipe *r, int x, int axis, bool reverse, bool in
 	return y;
 }
 
+int lbx_step_scan(struct lbx_recipe *r, int x, int kind, int axis, bool reverse, bool inclusive)
+{
+	int y = like(r, LB_OP_SCAN, x);
+
+	if (y != LBX_FAIL) {
+		r->steps[y].params[0] = axis;
+		r->steps[y].params[1] = reverse;
+		r->steps[y].params[2] = inclusive;
+		r->steps[y].params[3] = kind;
+	}
+	return y;
+}
+
 int lbx_step_norm(struct lbx_recipe *r, int op, int x, double eps)
 {
 	int y = like(r, op, x);
@@ -449,7 +462,7 @@ int lbx_step_norm(struct lbx_recipe *r, int op, int x, double eps)
 	return y;
 }
 
-int lbx_step_matmul(struct lbx_recipe *r, int a, int b)
+static int multiply(struct lbx_recipe *r, int op, int a, int b)
 {
 	int64_t shape[LB_MAX_RANK];
 	int rank;
@@ -469,12 +482,22 @@ int lbx_step_matmul(struct lbx_recipe *r, int a, int b)
 		return LBX_FAIL;
 	shape[rank - 2] = rows;
 	shape[rank - 1] = columns;
-	int product = over(r, LB_OP_MATMUL, x.dtype, rank, shape, 2, (int[]){ a, b });
+	int product = over(r, op, x.dtype, rank, shape, 2, (int[]){ a, b });
 	if (product != LBX_FAIL) {
 		set_double(&r->steps[product].params[0], 1);
 		set_double(&r->steps[product].params[1], 0);
 	}
 	return product;
+}
+
+int lbx_step_matmul(struct lbx_recipe *r, int a, int b)
+{
+	return multiply(r, LB_OP_MATMUL, a, b);
+}
+
+int lbx_step_matmul_in_steps(struct lbx_recipe *r, int a, int b)
+{
+	return multiply(r, LB_OP_MATMUL_IN_STEPS, a, b);
 }
 
 int lbx_step_take(struct lbx_recipe *r, int x, int indices, int axis)

@@ -82,10 +82,14 @@ int lbx_step_rows(struct lbx_recipe *r, int op, int x);
 /* Along any axis: argmax or argmin, which stays with one element; the sum up to each element, itself in it or not. */
 int lbx_step_arg(struct lbx_recipe *r, int op, int x, int axis);
 int lbx_step_cumsum(struct lbx_recipe *r, int x, int axis, bool reverse, bool inclusive);
+/* Likewise, by enum lb_scan_kind, each step being rounded to the dtype. */
+int lbx_step_scan(struct lbx_recipe *r, int x, int kind, int axis, bool reverse, bool inclusive);
 /* layer_norm or rms_norm, without weights. */
 int lbx_step_norm(struct lbx_recipe *r, int op, int x, double eps);
 /* (…, n, k) by (…, k, m). */
 int lbx_step_matmul(struct lbx_recipe *r, int a, int b);
+/* Likewise of halves, each product and each sum being rounded. */
+int lbx_step_matmul_in_steps(struct lbx_recipe *r, int a, int b);
 int lbx_step_take(struct lbx_recipe *r, int x, int indices, int axis);
 int lbx_step_take_along(struct lbx_recipe *r, int x, int indices, int axis);
 /* x with an update in place of its elements from `first` on, each `steps` behind the one before, which may be backwards. */

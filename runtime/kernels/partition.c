@@ -1,5 +1,5 @@
 /* Partitions: the k-th smallest goes to its place, none of those in front of it is larger, none behind it smaller. In which order
- * those are is that of std::nth_element() in GNU's C++ library (bits/stl_algo.h), which halves what is left round a median of three, and
+ * those are is that of std::nth_element() in GNU's C++ library, which halves what is left round a median of three, and
  * sorts the last few: programs that use it give the same bits. */
 #include "base/plural.h"
 #include "kernels/model.h"

@@ -1,5 +1,8 @@
 /* Element by element. MLX gives both operands one dtype beforehand. */
+#include <math.h>
+
 #include "mlx/recipe.h"
+#include "mlx/version.h"
 
 /* Numbers that C++ and our kernels compute alike: truth values add up differently, complex ones are rounded differently. */
 static bool is_number(const struct lbx_mlx_node *n, int x)
@@ -68,8 +71,41 @@ int lbx_mlx_recipe_root(struct lbx_mlx_node *n)
 
 	if (!lbx_mlx_flag(n, LBX_MLX_OWN, &reciprocal))
 		return LBX_FAIL;
-	n->code = reciprocal ? LB_OP_RSQRT : LB_OP_SQRT;
-	return lbx_mlx_recipe_unary(n);
+	int x = lbx_mlx_input(n, 0);
+	if (x == LBX_FAIL)
+		return LBX_FAIL;
+	/* 0.21 has other kernels */
+	bool rounds_twice = reciprocal && lbx_mlx_is_half(lbx_mlx_dtype(n, x)) && !n->set->layout->has_scheduled;
+	n->code = reciprocal && !rounds_twice ? LB_OP_RSQRT : LB_OP_SQRT;
+	int y = lbx_mlx_recipe_unary(n);
+	if (!rounds_twice || y == LBX_FAIL)
+		return y;
+	return lbx_step_binary(n->r, LB_OP_DIVIDE, lbx_step_number(n->r, lbx_mlx_dtype(n, y), 1), y);
+}
+
+/* exp() gives halves; what follows is computed in float32, and rounded once. Until 0.29.2 it was of -x, whatever the sign. */
+int lbx_mlx_recipe_sigmoid(struct lbx_mlx_node *n)
+{
+	enum { BY_SIGN_SINCE = 2903 };
+	int x = lbx_mlx_input(n, 0), version = lbx_mlx_version(n->set);
+
+	if (x == LBX_FAIL || !is_number(n, x))
+		return LBX_FAIL;
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
+	bool is_half = lbx_mlx_is_half(dtype), by_sign = version >= BY_SIGN_SINCE;
+	bool is_other = n->set->layout->has_scheduled && !n->is_traced; /* 0.21 has two kernels */
+	if (!lb_dtype_is_float((int)dtype) || (is_half && (version == LBX_MLX_UNKNOWN || is_other)))
+		return lbx_mlx_no_recipe(n, "such a dtype");
+	if (!is_half)
+		return lbx_step_unary(n->r, LB_OP_SIGMOID, x);
+	int e = by_sign ? lbx_step_unary(n->r, LB_OP_ABS, x) : lbx_step_unary(n->r, LB_OP_NEGATIVE, x);
+	e = lbx_step_cast(n->r, lbx_step_unary(n->r, LB_OP_EXP, e), LB_F32);
+	int one = lbx_step_number(n->r, LB_F32, 1);
+	int y = lbx_step_binary(n->r, LB_OP_DIVIDE, one, lbx_step_with(n->r, LB_OP_ADD, e, 1));
+	if (by_sign)
+		y = lbx_step_where(n->r, lbx_step_with(n->r, LB_OP_LESS, x, 0), y,
+				   lbx_step_binary(n->r, LB_OP_SUBTRACT, one, y));
+	return lbx_step_cast(n->r, y, dtype);
 }
 
 static bool operands(struct lbx_mlx_node *n, int *a, int *b)
@@ -79,6 +115,42 @@ static bool operands(struct lbx_mlx_node *n, int *a, int *b)
 	if (*a == LBX_FAIL || *b == LBX_FAIL)
 		return false;
 	return lbx_mlx_dtype(n, *a) == lbx_mlx_dtype(n, *b) || lbx_mlx_no_recipe(n, "such dtypes") != LBX_FAIL;
+}
+
+/* max + log1p(exp(min - max)), each step of halves being rounded; Inf is the maximum itself. */
+int lbx_mlx_recipe_logaddexp(struct lbx_mlx_node *n)
+{
+	int a, b;
+
+	if (!operands(n, &a, &b))
+		return LBX_FAIL;
+	if (!lbx_mlx_is_half(lbx_mlx_dtype(n, a)))
+		return lbx_mlx_recipe_binary(n);
+	if (n->set->layout->has_scheduled)
+		return lbx_mlx_no_recipe(n, "halves, of such a version");
+	int most = lbx_step_binary(n->r, LB_OP_MAXIMUM, a, b), least = lbx_step_binary(n->r, LB_OP_MINIMUM, a, b);
+	int e = lbx_step_unary(n->r, LB_OP_EXP, lbx_step_binary(n->r, LB_OP_SUBTRACT, least, most));
+	int y = lbx_step_binary(n->r, LB_OP_ADD, most, lbx_mlx_log1p(n, e));
+	int edge = lbx_step_binary(n->r, LB_OP_LOGICAL_OR, lbx_step_with(n->r, LB_OP_EQUAL, least, -INFINITY),
+				   lbx_step_with(n->r, LB_OP_EQUAL, most, INFINITY));
+	return lbx_step_where(n->r, edge, most, y);
+}
+
+/* A remainder has the divisor's sign; of integers by 0 it is what is divided. Of halves it was another one until 0.32.2. */
+int lbx_mlx_recipe_remainder(struct lbx_mlx_node *n)
+{
+	enum { HALVES_SINCE = 3203 };
+	int a, b;
+
+	if (!operands(n, &a, &b) || !is_number(n, a))
+		return LBX_FAIL;
+	enum lb_dtype dtype = lbx_mlx_dtype(n, a);
+	if (lbx_mlx_is_half(dtype) && lbx_mlx_version(n->set) < HALVES_SINCE)
+		return lbx_mlx_no_recipe(n, "halves, of such a version");
+	int y = lbx_step_binary(n->r, LB_OP_REMAINDER, a, b);
+	if (lb_dtype_is_float((int)dtype))
+		return y;
+	return lbx_step_where(n->r, lbx_step_with(n->r, LB_OP_EQUAL, b, 0), a, y);
 }
 
 int lbx_mlx_recipe_binary(struct lbx_mlx_node *n)
@@ -117,43 +189,6 @@ int lbx_mlx_recipe_equal(struct lbx_mlx_node *n)
 	int both = lbx_step_binary(n->r, LB_OP_LOGICAL_AND, lbx_step_unary(n->r, LB_OP_ISNAN, a),
 				   lbx_step_unary(n->r, LB_OP_ISNAN, b));
 	return lbx_step_binary(n->r, LB_OP_LOGICAL_OR, equal, both);
-}
-
-/* By powers of two, which are exact: what is shifted out to the left is lost, to the right it is rounded down. */
-static int shift(struct lbx_mlx_node *n, int a, int b, bool left)
-{
-	enum { MOST = 32 };
-	float powers[MOST];
-	enum lb_dtype dtype = lbx_mlx_dtype(n, a);
-
-	if (lbx_dtype_bytes(dtype) > 4 || dtype == LB_BOOL || lb_dtype_is_inexact((int)dtype))
-		return lbx_mlx_no_recipe(n, "such a dtype");
-	for (int i = 0; i < MOST; i++)
-		powers[i] = (float)(UINT64_C(1) << i);
-	int by = lbx_step_take(n->r, lbx_step_constant(n->r, powers, MOST), b, 0);
-	by = lbx_step_cast(n->r, by, LB_F64);
-	if (left)
-		return lbx_step_binary(n->r, LB_OP_MULTIPLY, a,
-				       lbx_step_cast(n->r, lbx_step_cast(n->r, by, LB_I64), dtype));
-	int y = lbx_step_binary(n->r, LB_OP_DIVIDE, lbx_step_cast(n->r, a, LB_F64), by);
-	return lbx_step_cast(n->r, lbx_step_unary(n->r, LB_OP_FLOOR, y), dtype);
-}
-
-/* Of truth values, and shifts. */
-int lbx_mlx_recipe_bitwise(struct lbx_mlx_node *n)
-{
-	enum { AND, OR, XOR, LEFT, RIGHT };
-	static const int codes[] = { LB_OP_LOGICAL_AND, LB_OP_LOGICAL_OR, LB_OP_NOT_EQUAL };
-	int32_t op;
-	int a, b;
-
-	if (!operands(n, &a, &b) || !lbx_mlx_int(n, LBX_MLX_OWN, &op))
-		return LBX_FAIL;
-	if (op == LEFT || op == RIGHT)
-		return shift(n, a, b, op == LEFT);
-	if (op < AND || op > XOR || lbx_mlx_dtype(n, a) != LB_BOOL)
-		return lbx_mlx_no_recipe(n, "bits of integers");
-	return lbx_step_binary(n->r, codes[op], a, b);
 }
 
 int lbx_mlx_recipe_select(struct lbx_mlx_node *n)

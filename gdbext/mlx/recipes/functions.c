@@ -39,12 +39,18 @@ int lbx_mlx_recipe_expm1(struct lbx_mlx_node *n)
 	return where_small(n, x, series(n, x, 1.0 / 2, 1.0 / 3), far);
 }
 
-int lbx_mlx_recipe_log1p(struct lbx_mlx_node *n)
+/* log(1 + x) */
+int lbx_mlx_log1p(struct lbx_mlx_node *n, int x)
 {
-	int x = as_double(n);
+	x = x == LBX_FAIL ? x : lbx_step_cast(n->r, x, LB_F64);
 	int far = lbx_step_unary(n->r, LB_OP_LOG, lbx_step_with(n->r, LB_OP_ADD, x, 1));
 
 	return where_small(n, x, series(n, x, -1.0 / 2, -2.0 / 3), far);
+}
+
+int lbx_mlx_recipe_log1p(struct lbx_mlx_node *n)
+{
+	return lbx_mlx_log1p(n, as_double(n));
 }
 
 /* exp(x) and exp(-x), added or subtracted, by 2 */

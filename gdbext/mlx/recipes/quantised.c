@@ -72,10 +72,10 @@ static int product(struct lbx_mlx_node *n, const int64_t *params, int n_values, 
 {
 	struct lbx_step x = *lbx_step(n->r, values[0]);
 
-	if (x.dtype != LB_F32 || n->record.dtype != LB_F32)
-		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
-	if (n->record.rank < 1)
-		return lbx_mlx_no_recipe(n, "such a shape");
+	if (n->record.rank < 1 || x.dtype != n->record.dtype)
+		return lbx_mlx_no_recipe(n, "such a shape or dtype");
+	if (lbx_mlx_is_half(x.dtype))
+		return lbx_mlx_quantised_halves(n, params, values);
 	return lbx_step_over(n->r, LB_OP_QUANTIZED_MATMUL, LB_F32, n->record.rank, n->record.sizes, n_values, values,
 			     params);
 }
@@ -174,6 +174,8 @@ int lbx_mlx_recipe_quantize(struct lbx_mlx_node *n)
 	params[LAST] = n->record.position;
 	if (!take_inputs(n, 0, back ? 3 : 1, values))
 		return LBX_FAIL;
+	if (!back && n->set->layout->has_scheduled && lbx_mlx_is_half(lbx_mlx_dtype(n, values[0])))
+		return lbx_mlx_no_recipe(n, "halves, of such a version");
 	return lbx_step_over(n->r, back ? LB_OP_DEQUANTIZE : LB_OP_QUANTIZE, n->record.dtype, n->record.rank,
 			     n->record.sizes, back ? 3 : 1, values, params);
 }

@@ -36,6 +36,45 @@ static bool folds(const struct lbx_mlx_node *n, int x, uint32_t mask)
 	return false;
 }
 
+/* From the first element to the last, each step being rounded: of one axis, as of several the order depends on how they lie. */
+static int reduce_in_steps(struct lbx_mlx_node *n, int x, bool is_sum, uint32_t mask)
+{
+	int order[LB_MAX_RANK], k = 0, axis = LBX_FAIL;
+	struct lbx_step s = *lbx_step(n->r, x);
+
+	for (int i = 0; i < s.rank; i++) {
+		if (!(mask >> i & 1) || s.shape[i] == 1) {
+			order[k++] = i;
+			continue;
+		}
+		if (axis != LBX_FAIL)
+			return lbx_mlx_no_recipe(n,
+						 "halves, which this version rounds at each step, along several axes");
+		axis = i;
+	}
+	order[k] = axis;
+	x = lbx_step_permute(n->r, x, order);
+	if (is_sum)
+		x = lbx_mlx_sum_in_steps(n, x);
+	else
+		x = lbx_step_narrow(n->r, lbx_step_scan(n->r, x, LB_SCAN_PROD, k, false, true), k,
+				    s.shape[axis] - 1, 1, 1);
+	return lbx_step_reshape(n->r, x, n->record.rank, n->record.sizes);
+}
+
+static int reduce_halves(struct lbx_mlx_node *n, int x, int op, uint32_t mask)
+{
+	enum lb_dtype dtype = n->record.dtype;
+	bool is_wide;
+
+	x = lbx_step_cast(n->r, x, dtype);
+	if (x == LBX_FAIL || !lbx_mlx_sums_wide(n, &is_wide))
+		return LBX_FAIL;
+	if (!is_wide)
+		return reduce_in_steps(n, x, op == LB_OP_SUM, mask);
+	return lbx_step_cast(n->r, lbx_step_reduce(n->r, op, lbx_step_cast(n->r, x, LB_F32), mask), dtype);
+}
+
 /* Axes stay, with one element. What is added up has the result's dtype. */
 int lbx_mlx_recipe_reduce(struct lbx_mlx_node *n)
 {
@@ -54,7 +93,7 @@ int lbx_mlx_recipe_reduce(struct lbx_mlx_node *n)
 	    (is_sum && (dtype == LB_I8 || dtype == LB_I16)))
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	if (is_sum && lbx_mlx_is_half(dtype) && folds(n, x, mask))
-		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
+		return reduce_halves(n, x, codes[kind], mask);
 	if (!mask)
 		return lbx_step_cast(n->r, x, dtype);
 	return lbx_step_reduce(n->r, codes[kind], lbx_step_cast(n->r, x, dtype), mask);
@@ -100,10 +139,29 @@ int lbx_mlx_recipe_sort(struct lbx_mlx_node *n)
 	return lbx_step_over(n->r, n->code, n->record.dtype, n->record.rank, n->record.sizes, 1, &x, params);
 }
 
-/* Kinds: max, min, sum, product, logaddexp. */
+/* With which a partition's k-th element, counted from the end where it is negative, is put in its place. */
+int lbx_mlx_recipe_partition(struct lbx_mlx_node *n)
+{
+	int64_t params[LB_PARAMS] = { 0 };
+	int x = lbx_mlx_input(n, 0), axis;
+	int32_t kth;
+
+	if (!lbx_mlx_axis(n, LBX_MLX_OWN + 4, x, &axis) || !lbx_mlx_int(n, LBX_MLX_OWN, &kth))
+		return LBX_FAIL;
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
+	int64_t size = lbx_step(n->r, x)->shape[axis];
+	if (dtype == LB_C64 || dtype == LB_I64 || dtype == LB_U64 || kth < -size || kth >= size)
+		return lbx_mlx_no_recipe(n, "such a dtype or number");
+	params[0] = axis;
+	params[1] = kth < 0 ? kth + size : kth;
+	return lbx_step_over(n->r, n->code, n->record.dtype, n->record.rank, n->record.sizes, 1, &x, params);
+}
+
+/* What each step of halves gives is rounded. */
 int lbx_mlx_recipe_scan(struct lbx_mlx_node *n)
 {
-	enum { SUM = 2 };
+	enum { MAX, MIN, SUM, PROD, KINDS };
+	static const int kinds[KINDS] = { LB_SCAN_MAX, LB_SCAN_MIN, LB_SCAN_SUM, LB_SCAN_PROD };
 	int x = lbx_mlx_input(n, 0), axis;
 	bool reverse, inclusive;
 	int32_t kind;
@@ -112,9 +170,26 @@ int lbx_mlx_recipe_scan(struct lbx_mlx_node *n)
 	    !lbx_mlx_flag(n, LBX_MLX_OWN + 8, &reverse) || !lbx_mlx_flag(n, LBX_MLX_OWN + 9, &inclusive))
 		return LBX_FAIL;
 	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
-	if (kind != SUM || lbx_mlx_is_half(dtype) || dtype == LB_C64 || dtype == LB_BOOL || dtype != n->record.dtype)
+	bool is_half = lbx_mlx_is_half(dtype), is_extreme = kind == MAX || kind == MIN;
+	if (kind < 0 || kind >= KINDS || dtype == LB_C64 || (is_half && is_extreme) ||
+	    (dtype == LB_BOOL && kind == SUM) != (dtype != n->record.dtype))
 		return lbx_mlx_no_recipe(n, "such a kind or dtype");
-	return lbx_step_cumsum(n->r, x, axis, reverse, inclusive);
+	x = lbx_step_cast(n->r, x, n->record.dtype);
+	return kind == SUM && !is_half ? lbx_step_cumsum(n->r, x, axis, reverse, inclusive)
+				       : lbx_step_scan(n->r, x, kinds[kind], axis, reverse, inclusive);
+}
+
+/* What precise ones compute in float32. */
+static int softmax_in_steps(struct lbx_mlx_node *n, int x)
+{
+	int last = lbx_step(n->r, x)->rank - 1;
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
+	int most = lbx_step_reduce(n->r, LB_OP_MAX, x, 1u << last);
+	int e = lbx_step_unary(n->r, LB_OP_EXP, lbx_step_binary(n->r, LB_OP_SUBTRACT, x, most));
+	int sum = lbx_mlx_sum_in_steps(n, e);
+
+	return lbx_step_binary(n->r, LB_OP_MULTIPLY, e,
+			       lbx_step_binary(n->r, LB_OP_DIVIDE, lbx_step_number(n->r, dtype, 1), sum));
 }
 
 /* Along the last axis; of halves in float32 if it is a precise one, else in halves. */
@@ -129,7 +204,7 @@ int lbx_mlx_recipe_softmax(struct lbx_mlx_node *n)
 	if (!lbx_mlx_is_half(dtype))
 		return lbx_step_rows(n->r, LB_OP_SOFTMAX, x);
 	if (!precise)
-		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
+		return softmax_in_steps(n, x);
 	return lbx_step_cast(n->r, lbx_step_rows(n->r, LB_OP_SOFTMAX, lbx_step_cast(n->r, x, LB_F32)), dtype);
 }
 
@@ -139,9 +214,11 @@ int lbx_mlx_recipe_logsumexp(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || !has_floats(n, x))
 		return LBX_FAIL;
-	if (lbx_mlx_is_half(lbx_mlx_dtype(n, x)))
-		return lbx_mlx_no_recipe(n, "a sum of halves, which MLX rounds at each step");
-	return lbx_step_reduce(n->r, LB_OP_LOGSUMEXP, x, 1u << (lbx_step(n->r, x)->rank - 1));
+	enum lb_dtype dtype = lbx_mlx_dtype(n, x);
+	if (lbx_mlx_is_half(dtype))
+		x = lbx_step_cast(n->r, x, LB_F32);
+	x = lbx_step_reduce(n->r, LB_OP_LOGSUMEXP, x, 1u << (lbx_step(n->r, x)->rank - 1));
+	return lbx_step_cast(n->r, x, dtype);
 }
 
 /* How many an element of a mean is made of, or one over that. */

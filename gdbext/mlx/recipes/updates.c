@@ -1,9 +1,18 @@
 /* Elements in place of others, and elements at several indices at once. */
 #include "base/error.h"
 #include "mlx/recipe.h"
+#include "mlx/version.h"
 
 /* How values meet what is there; MLX before 0.31 only puts them in place, and has no such field. */
-enum { SLICE_NONE = 4 };
+enum { SLICE_NONE = 4, SLICE_KINDS_SINCE = 3100 };
+static const int codes[] = { LB_OP_MAXIMUM, LB_OP_MINIMUM, LB_OP_ADD, LB_OP_MULTIPLY };
+
+static bool has_kind(const struct lbx_mlx_node *n)
+{
+	int version = lbx_mlx_version(n->set);
+
+	return version == LBX_MLX_UNKNOWN ? n->set->layout->is_offset : version >= SLICE_KINDS_SINCE;
+}
 
 int lbx_mlx_recipe_slice_update(struct lbx_mlx_node *n)
 {
@@ -14,13 +23,19 @@ int lbx_mlx_recipe_slice_update(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || update == LBX_FAIL || !lbx_mlx_shape(n, LBX_MLX_OWN_WORDS, &n_begin, begin) ||
 	    !lbx_mlx_shape(n, LBX_MLX_OWN_WORDS + 2 * width, &n_step, step) ||
-	    (n->set->layout->is_offset && !lbx_mlx_int(n, LBX_MLX_OWN, &kind)))
+	    (has_kind(n) && !lbx_mlx_int(n, LBX_MLX_OWN, &kind)))
 		return LBX_FAIL;
 	int rank = lbx_step(n->r, x)->rank;
-	if (kind != SLICE_NONE)
-		return lbx_mlx_no_recipe(n, "an update that is not put in place");
 	if (n_begin != rank || n_step != rank || lbx_step(n->r, update)->rank != rank)
 		return lbx_mlx_no_recipe(n, "such axes");
+	if (kind != SLICE_NONE) {
+		struct lbx_step by = *lbx_step(n->r, update);
+		int there = lbx_mlx_sliced(n, x, begin, step, by.shape);
+		if (kind < 0 || kind > SLICE_NONE || by.dtype != n->record.dtype || by.dtype == LB_C64 ||
+		    by.dtype == LB_BOOL)
+			return lbx_mlx_no_recipe(n, "such a kind or dtype");
+		update = lbx_step_binary(n->r, codes[kind], there, update);
+	}
 	return lbx_step_put_slice(n->r, x, update, begin, step);
 }
 

@@ -1,4 +1,6 @@
 /* What another place, another order or another shape makes of elements. */
+#include <string.h>
+
 #include "base/error.h"
 #include "mlx/recipe.h"
 
@@ -40,6 +42,22 @@ int lbx_mlx_recipe_transpose(struct lbx_mlx_node *n)
 	return lbx_step_permute(n->r, x, axes);
 }
 
+int lbx_mlx_sliced(const struct lbx_mlx_node *n, int x, const int64_t *begin, const int64_t *step, const int64_t *sizes)
+{
+	if (x == LBX_FAIL)
+		return LBX_FAIL;
+	struct lbx_step s = *lbx_step(n->r, x);
+	for (int i = 0; i < s.rank; i++) {
+		int64_t count = sizes[i], last;
+		if (count && (begin[i] < 0 || begin[i] >= s.shape[i] || !lb_mul(count - 1, step[i], &last) ||
+			      last < -begin[i] || last >= s.shape[i] - begin[i]))
+			return lbx_mlx_no_recipe(n, "such indices");
+		s.offset += count ? begin[i] * s.strides[i] : 0;
+		s.strides[i] *= count > 1 ? step[i] : 1;
+	}
+	return lbx_step_view(n->r, x, s.rank, sizes, s.strides, s.offset);
+}
+
 /* Where each axis begins, and steps, which may be backwards; how many there are is the record's shape. */
 int lbx_mlx_recipe_slice(struct lbx_mlx_node *n)
 {
@@ -50,18 +68,10 @@ int lbx_mlx_recipe_slice(struct lbx_mlx_node *n)
 	if (x == LBX_FAIL || !lbx_mlx_shape(n, LBX_MLX_OWN_WORDS, &n_begin, begin) ||
 	    !lbx_mlx_shape(n, LBX_MLX_OWN_WORDS + 2 * width, &n_step, step))
 		return LBX_FAIL;
-	struct lbx_step s = *lbx_step(n->r, x);
-	if (n_begin != s.rank || n_step != s.rank || n->record.rank != s.rank)
+	int rank = lbx_step(n->r, x)->rank;
+	if (n_begin != rank || n_step != rank || n->record.rank != rank)
 		return lbx_mlx_no_recipe(n, "such axes");
-	for (int i = 0; i < s.rank; i++) {
-		int64_t count = n->record.sizes[i], last;
-		if (count && (begin[i] < 0 || begin[i] >= s.shape[i] || !lb_mul(count - 1, step[i], &last) ||
-			      last < -begin[i] || last >= s.shape[i] - begin[i]))
-			return lbx_mlx_no_recipe(n, "such indices");
-		s.offset += count ? begin[i] * s.strides[i] : 0;
-		s.strides[i] *= count > 1 ? step[i] : 1;
-	}
-	return lbx_step_view(n->r, x, s.rank, n->record.sizes, s.strides, s.offset);
+	return lbx_mlx_sliced(n, x, begin, step, n->record.sizes);
 }
 
 /* The result before it ends where this one begins. */
@@ -174,8 +184,15 @@ int lbx_mlx_recipe_arange(struct lbx_mlx_node *n)
 	bool whole = start > -1e9 && start < 1e9 && step > -1e9 && step < 1e9 && start == (double)(int64_t)start &&
 		     step == (double)(int64_t)step;
 	bool exact = start >= (double)-most && start <= (double)most && last >= (double)-most && last <= (double)most;
-	if (!whole || !exact)
+	bool is_integer = !lb_dtype_is_float((int)n->record.dtype);
+	if (!whole || (!exact && !is_integer))
 		return lbx_mlx_no_recipe(n, "numbers that are rounded");
+	if (is_integer) {
+		int64_t params[LB_PARAMS] = { 0 };
+		memcpy(&params[0], &start, sizeof start);
+		memcpy(&params[1], &step, sizeof step);
+		return lbx_step_over(n->r, LB_OP_ARANGE, n->record.dtype, 1, n->record.sizes, 0, NULL, params);
+	}
 	int x = lbx_step_with(n->r, LB_OP_MULTIPLY, lbx_step_arange(n->r, n->record.size), step);
 	return lbx_step_cast(n->r, lbx_step_with(n->r, LB_OP_ADD, x, start), n->record.dtype);
 }

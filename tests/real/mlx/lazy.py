@@ -19,6 +19,8 @@ h = mx.random.normal((3, 8)).astype(mx.bfloat16)
 f = mx.random.normal((3, 8)).astype(mx.float16)
 t = i > 1
 key = mx.array([2, 0, -1])
+random_key = mx.random.key(7)
+mx.eval(random_key)
 table = mx.random.normal((10, 4))
 norm = nn.RMSNorm(8)
 layer = nn.LayerNorm(8)
@@ -92,6 +94,8 @@ cases = {
     "to_left": mx.left_shift(words, mx.array([0, 1, 4, 31], mx.uint32)),
     "to_right": mx.right_shift(words, 5),
     "to_right_signed": mx.right_shift(i, 1),
+    "counted_far": mx.arange(20000001, 20000009),
+    "counted_bytes": mx.arange(250, 255, 2).astype(mx.uint8),
     "counted": mx.arange(3, 30, 4),
     "counted_down": mx.arange(5.0, -5.0, -2.0),
     "upper": mx.where(t, i, -i),
@@ -126,7 +130,35 @@ cases = {
     "rounded": mx.round(a * 3),
     "floor": mx.floor(a * 3),
     "ceil": mx.ceil(i),
+    "random_bits": mx.random.split(random_key, 5),
+    "random_uniform": mx.random.uniform(shape=(3, 5), key=random_key),
+    "random_half": mx.random.uniform(low=-1, high=2, shape=(7,), dtype=mx.float16, key=random_key),
+    "random_sequence": mx.random.uniform(shape=(4,)),
+    "random_sequence_on": mx.random.randint(0, 1000, (11,)),
+    "random_truth": mx.random.bernoulli(0.3, (3, 4)),
+    "random_choice": mx.random.categorical(a),
+    "permutation": mx.random.permutation(13),
+    "permuted_rows": mx.random.permutation(b),
+    "topk": mx.topk(a, 2, axis=-1),
+    "partition": mx.partition(table, 3, axis=0),
+    "partition_of_nan": mx.partition(nan, 2),
+    "argpartition": mx.argpartition(table.reshape(-1), 11),
+    "argpartition_ties": mx.argpartition(mx.floor(table).reshape(-1), -7),
+    "bits_and": mx.bitwise_and(words, 0x0FF0F) if hasattr(mx, "bitwise_and") else words,
+    "bits_or": mx.bitwise_or(i, 5) if hasattr(mx, "bitwise_or") else i,
+    "bits_xor": mx.bitwise_xor(u, 77) if hasattr(mx, "bitwise_xor") else u,
+    "bits_viewed": mx.view(a, mx.uint16),
+    "remainder_by_none": mx.remainder(i, i) if newest else i,  # older ones die of it
+    "running_product": mx.cumprod(i, axis=1),
+    "running_least": mx.cummin(i, axis=0, reverse=True, inclusive=False),
+    "running_greatest": mx.cummax(a, axis=2),
+    "running_truths": mx.cumsum(t, axis=1),
     # floats
+    "random_normal": mx.random.normal((3, 4), key=random_key),
+    "random_gumbel": mx.random.gumbel((3, 4)),
+    "random_truncated": mx.random.truncated_normal(-1.0, 1.0, (3, 4)),
+    "random_laplace": mx.random.laplace((3, 4)) if hasattr(mx.random, "laplace") else a,
+    "running_float_product": mx.cumprod(b, axis=0),
     "exp": mx.exp(a),
     "log": mx.log(b),
     "log2": mx.log2(b),
@@ -195,17 +227,12 @@ for mode in ["mxfp4", "mxfp8", "nvfp4"] if newest else []:
     parts = quantised(matrix, mode=mode)
     cases[mode] = mx.quantized_matmul(states, *parts, mode=mode)
 refused = {
-    "sum_of_halves": h.sum(),
-    "softmax_of_halves": mx.softmax(f, axis=-1),
-    "partition": mx.topk(a, 2, axis=-1),
     "angle": mx.arctan(a) + 1,
-    "quantised_halves": mx.quantized_matmul(
-        states.astype(mx.float16), *quantised(matrix.astype(mx.float16), group_size=64, bits=4)
-    ),
     "fraction": mx.arange(0, 1, 0.1),
     "spectrum": mx.fft.rfft(b),
 }
-print(json.dumps([list(cases), list(refused)]), flush=True)
+asked = list(cases.values()) + list(refused.values())
+print(json.dumps([list(cases), list(refused), list(cases).index("random_normal")]), flush=True)
 sys.stdin.readline()
 
 

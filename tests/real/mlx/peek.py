@@ -1,16 +1,19 @@
-"""python3 peek.py LAZYBONES COMMAND…: peeks at the lazy arrays of lazy.py, which COMMAND runs, then has them evaluated, and compares.
-Integers, moves and what is rounded once must have the same bits. Prints what differs, how many are right, how many were
-refused, and that nothing was evaluated meanwhile."""
+"""python3 peek.py BUILD COMMAND…: peeks, in one gdb, at the lazy arrays of lazy.py or another program here, which COMMAND runs, then has
+them evaluated, and compares. The first of them, as many as the program says, must have the same bits. Prints what differs, how
+many are right, how many were refused, and that nothing was evaluated meanwhile."""
 
 import json
 import math
+import os
 import struct
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "..", "torch"))
+from ask import Asked  # noqa: E402
+
 # of the largest element; those of float64 are told as float32
 NEAR = {"float16": 2**-9, "bfloat16": 2**-6, "float32": 2e-6, "float64": 1e-7}
-EXACT_UP_TO = "ceil"  # in the order of lazy.py
 
 
 def flat(values):
@@ -38,7 +41,7 @@ def differs(said, kind, shape, true, exact):
         return said
     got, true = [number(x, kind) for x in flat(said["values"])], [float(x) for x in true]
     largest = max((abs(x) for x in true if math.isfinite(x)), default=0)
-    within = 0 if exact else NEAR[kind] * max(largest, 1e-30)
+    within = 0 if exact else NEAR.get(kind, 0) * max(largest, 1e-30)
     if len(got) == len(true) and all(is_near(x, y, within) for x, y in zip(got, true)):
         return None
     return f"{got} instead of {true}"
@@ -48,31 +51,25 @@ program = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subproces
 line = program.stdout.readline()
 if not line:
     sys.exit("it does not run here")
-names, refused = json.loads(line)
-
-
-def ask(*words):
-    answer = subprocess.run(
-        [sys.argv[1], "pid", str(program.pid), *words, "--json"], capture_output=True, text=True, check=False
-    )
-    return json.loads(answer.stdout or '{"error": %s}' % json.dumps(answer.stderr.strip()))
-
-
-said = {name: ask("peek", f"cases[{name!r}]", "--full") for name in names}
-refusals = {name: ask("peek", f"refused[{name!r}]", "--full") for name in refused}
-states = {ask("info", f"cases[{name!r}]").get("state") for name in names[:5]}
+names, refused, n_exact = json.loads(line)
+ask = Asked(["gdb", sys.argv[1], str(program.pid)])
+answers = ask.each(
+    [("peek", f"asked[{i}]", "--full") for i in range(len(names) + len(refused))]
+    + [("info", f"asked[{i}]") for i in range(5)]
+)
+said = dict(zip(names + refused, answers))
+states = {answer.get("state") for answer in answers[-5:]}
 program.stdin.write("\n")
 program.stdin.flush()
 truth = json.loads(program.stdout.readline())
 program.wait()
-right, exact = 0, True
-for name in names:
-    wrong = differs(said[name], *truth[name], exact)
-    exact = exact and name != EXACT_UP_TO
+right = 0
+for i, name in enumerate(names):
+    wrong = differs(said[name], *truth[name], i < n_exact)
     right += wrong is None
     if wrong is not None:
         print(name, "but:", wrong)
 for name in refused:
-    if "is not known here" not in str(refusals[name].get("error")):
-        print(name, "but:", refusals[name])
+    if "is not known here" not in str(said[name].get("error")):
+        print(name, "but:", said[name])
 print(f"{right} right, {len(refused)} refused, still {', '.join(map(str, states))}")

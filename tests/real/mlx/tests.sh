@@ -116,12 +116,42 @@ mlx_version()
 	wait $pid
 }
 
-# mlx_lazy VERSION HOW_MANY: what peek computes is what mx.eval() then gives. Older versions lack some operations.
-mlx_lazy()
+# mlx_peek VERSION WHAT EXPECTED PROGRAM WORD…: what peek computes is what mx.eval() then gives. Older versions lack some operations.
+mlx_peek()
+{
+	local version=$1 what=$2 expected=$3
+	shift 3
+	fetched "mlx-$version" || return
+	same "mlx $version: peek of $what is what MLX then computes" "$expected, still lazy" \
+		"$(python3 tests/real/mlx/peek.py "$O" "$real/mlx-$version/bin/python" "tests/real/mlx/$1" "${@:2}" 2>&1)"
+}
+
+# mlx_part VERSION: of a lazy array of 2.6 GiB what a slice needs, and no more; all of it is refused
+mlx_part()
+{
+	local what="mlx $1, an array that is too large" line part asked=()
+	fetched "mlx-$1" || return
+	coproc "$real/mlx-$1/bin/python" tests/real/mlx/large.py 2>"$scratch/mlx.log"
+	pid=$COPROC_PID
+	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	for part in 'big[3, :3]' 'rows[5, 6:]' 'joined[100000002, :3]' 'taken[1, :2]' 'big[-1, -1:]' big; do
+		asked+=(-ex "tensor peek $part")
+	done
+	same "$what: slices of it, and all of it" \
+		"$(printf '%s\n' '[70 73 76]' '[0.14285715]' '[15. 16. 17.]' '[2. 2.]' '[2100000004]' refused)" \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor set replay-memory 1048576' "${asked[@]}" 2>&1 \
+			</dev/null | sed -n 's/.*raise the setting replay-memory.*/refused/p; /^\[[-0-9]/p')"
+	eval "exec ${COPROC[1]}>&-"
+	wait $pid
+}
+
+# mlx_origin VERSION: what made NaN and Inf in lazy arrays
+mlx_origin()
 {
 	fetched "mlx-$1" || return
-	same "mlx $1: peek of lazy arrays is what MLX then computes" "$2 right, 7 refused, still lazy" \
-		"$(python3 tests/real/mlx/peek.py "$O/bin/lazybones" "$real/mlx-$1/bin/python" tests/real/mlx/lazy.py 2>&1)"
+	same "mlx $1: origin along graphs" $'16 right\n16 right in the core' \
+		"$(python3 tests/real/mlx/made.py "$O/bin/lazybones" "$scratch/made" "$real/mlx-$1/bin/python" \
+			tests/real/mlx/origin.py 2>&1 | sed 's/^no core$/16 right in the core/')"
 }
 
 # A program in C++, by its variables.
@@ -188,10 +218,21 @@ mlx_version $newest '0.29.4 and later'
 mlx_version 0.28.0 '0.28 to 0.29.3'
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
-mlx_lazy 0.32.4 126
-mlx_lazy 0.28.0 123
-mlx_lazy 0.25.2 123
-mlx_lazy 0.21.1 117
+mlx_peek 0.32.4 'lazy arrays' '156 right, 3 refused' lazy.py
+mlx_peek 0.28.0 'lazy arrays' '153 right, 3 refused' lazy.py
+mlx_peek 0.25.2 'lazy arrays' '153 right, 3 refused' lazy.py
+mlx_peek 0.21.1 'lazy arrays' '147 right, 3 refused' lazy.py
+mlx_peek 0.32.4 'halves' '134 right, 0 refused' halves.py
+mlx_peek 0.28.0 'halves' '76 right, 0 refused' halves.py
+mlx_peek 0.25.2 'halves' '76 right, 0 refused' halves.py
+mlx_peek 0.21.1 'halves' '50 right, 0 refused' halves.py
+mlx_peek 0.32.4 'models' '59 right, 0 refused' models.py 'llama, float32' 'qwen3, float32' 'gemma2, float32' \
+	'gemma3_text, float32' 'qwen3_moe, float32' 'whisper, float32' '3 bits, float32' 'mxfp8, float32' \
+	'rotating, float32' '4 bits, bfloat16' 'nvfp4, bfloat16'
+mlx_part 0.32.4
+mlx_part 0.21.1
+mlx_origin 0.32.4
+mlx_origin 0.25.2
 if fetched mlx-$newest; then
 	doctor mlx "$real/mlx-$newest/bin/python"
 fi
