@@ -1,18 +1,45 @@
-"""python3 trainer.py GIB TENSORS: a trainer that rests, with so many parameters of so many GiB in all, and a heart that beats
-each half millisecond. To each line that it reads it answers how long the heart stood still since the last, in seconds."""
+"""python3 trainer.py LIBRARY GIB TENSORS: a trainer of torch or mlx that rests, with so many parameters of so many GiB in all, and a heart
+that beats each half millisecond. To each line that it reads it answers how long the heart stood still since the last, in seconds."""
 
 import sys
 import threading
 import time
 
-import torch
+library, gib, tensors = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+elements = int(gib * (1 << 30) / 4 / tensors)
+if library == "torch":
+    import torch
+
+    torch.set_num_threads(1)
+    Module = torch.nn.Module
+
+    def parameter():
+        return torch.nn.Parameter(torch.ones(elements))
+else:
+    import mlx.core as mx
+    import mlx.nn as nn
+
+    mx.set_default_device(mx.cpu)
+    Module = nn.Module
+
+    def parameter():
+        weight = mx.zeros(elements) + 1.0
+        mx.eval(weight)
+        return weight
 
 
-class Block(torch.nn.Module):
-    def __init__(self, tensors, elements):
+class Block(Module):
+    def __init__(self, n):
         super().__init__()
-        for i in range(tensors):
-            self.register_parameter(f"weight{i}", torch.nn.Parameter(torch.ones(elements)))
+        for i in range(n):
+            setattr(self, f"weight{i}", parameter())
+
+
+class Net(Module):
+    def __init__(self, n):
+        super().__init__()
+        blocks = [Block(10) for _ in range(n // 10)]
+        self.layers = torch.nn.ModuleList(blocks) if library == "torch" else blocks
 
     def forward(self):
         listen()
@@ -39,9 +66,6 @@ def listen():
         print(said, flush=True)
 
 
-torch.set_num_threads(1)
-tensors = int(sys.argv[2])
-elements = int(float(sys.argv[1]) * (1 << 30) / 4 / tensors)
-model = torch.nn.ModuleList([Block(10, elements) for _ in range(tensors // 10)])
+model = Net(tensors)
 threading.Thread(target=beat, daemon=True).start()
-model[0]()
+model.forward()
