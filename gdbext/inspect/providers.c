@@ -73,21 +73,23 @@ static bool open_mlx(struct lbx_context *context, struct lbx_tensors **ret)
 /* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++
  * gives them. */
 static const struct lbx_wrapped torch_wrapped[] = {
-	{ "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish", "(@)._M_impl._M_start[#].impl_.target_" },
-	{ NULL, "($).impl_.target_" },
-	{ "($)._M_payload._M_engaged", "($)._M_payload._M_payload._M_value.impl_.target_" },
-	{ NULL, "($)._M_ptr->impl_.target_" },
+	{ .condition = "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
+	  .record = "(@)._M_impl._M_start[#].impl_.target_" },
+	{ .record = "($).impl_.target_" },
+	{ .condition = "($)._M_payload._M_engaged", .record = "($)._M_payload._M_payload._M_value.impl_.target_" },
+	{ .record = "($)._M_ptr->impl_.target_" },
 	{ 0 },
 };
 
-/* Likewise of mlx::core::array. */
+/* Likewise of mlx::core::array; and mlx_array of mlx-c, which leads to one. */
 static const struct lbx_wrapped mlx_wrapped[] = {
-	{ "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
-	  "(mlx::core::array::ArrayDesc *)(@)._M_impl._M_start[#].array_desc_._M_ptr" },
-	{ NULL, "(mlx::core::array::ArrayDesc *)($).array_desc_._M_ptr" },
-	{ "($)._M_payload._M_engaged",
-	  "(mlx::core::array::ArrayDesc *)($)._M_payload._M_payload._M_value.array_desc_._M_ptr" },
-	{ NULL, "(mlx::core::array::ArrayDesc *)($)._M_ptr->array_desc_._M_ptr" },
+	{ .condition = "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
+	  .record = "(mlx::core::array::ArrayDesc *)(@)._M_impl._M_start[#].array_desc_._M_ptr" },
+	{ .record = "(mlx::core::array::ArrayDesc *)($).array_desc_._M_ptr" },
+	{ .condition = "($)._M_payload._M_engaged",
+	  .record = "(mlx::core::array::ArrayDesc *)($)._M_payload._M_payload._M_value.array_desc_._M_ptr" },
+	{ .record = "(mlx::core::array::ArrayDesc *)($)._M_ptr->array_desc_._M_ptr" },
+	{ .condition = "($).ctx != 0", .record = "*(void **)($).ctx", .is_address = true },
 	{ 0 },
 };
 

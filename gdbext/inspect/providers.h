@@ -14,6 +14,7 @@ struct lbx_tensors;
 struct lbx_wrapped {
 	const char *condition; /* whether there is a record; NULL: always */
 	const char *record;
+	bool is_address; /* of the record, of any type */
 };
 
 struct lbx_provider {

@@ -68,7 +68,8 @@ bool lbx_find_wrapped(struct lbx_context *context, const struct lbx_provider *pr
 		condition.bits = 1;
 		found = (!w->condition || evaluate(context, w->condition, text, &condition)) &&
 			evaluate(context, w->record, text, &value) &&
-			lbx_handle_of_type(context, value.type, &whose) == LBX_HANDLE && whose == provider;
+			(w->is_address ||
+			 (lbx_handle_of_type(context, value.type, &whose) == LBX_HANDLE && whose == provider));
 		if (found)
 			*ret = condition.bits ? value.bits : 0;
 		if (clean)

@@ -9,6 +9,10 @@
 
 namespace mx = mlx::core;
 
+struct mlx_array { // as mlx-c has it
+	void *ctx;
+};
+
 static void rest(const mx::array &argument, std::vector<mx::array> &list, std::optional<mx::array> &maybe)
 {
 	std::puts("resting");
@@ -26,6 +30,9 @@ int main()
 	std::optional<mx::array> maybe = mx::zeros({ 2 });
 	auto shared = std::make_shared<mx::array>(mx::zeros({ 5 }));
 
+	mlx_array handle = { &list[1] };
+
 	mx::eval({ x, list[0], list[1], *maybe, *shared });
 	rest(x, list, maybe);
+	(void)handle;
 }
