@@ -1,5 +1,5 @@
-"""python3 check.py TRUTH COMMAND…: what program.py has written down, beside what the command says. Prints what differs, and how
-many of each kind are right."""
+"""python3 check.py TRUTH COMMAND…: what program.py or programs.py has written down, beside what the command says. Prints what differs, how
+many of each kind are right, and how many arrays are listed that neither Python nor a graph holds."""
 
 import json
 import math
@@ -14,11 +14,17 @@ def ask(*arguments):
 
 arrays = ask("list", "--limit", "0")["tensors"]
 by_name = {array["name"]: array for array in arrays}
-right = dict.fromkeys(("name", "sum", "path", "model", "graph", "siblings"), 0)
+records = {array["record"]: array["id"] for array in arrays}
+inputs = {id for array in arrays for id in array["inputs"]}
+known = set()
+right = dict.fromkeys(("known", "name", "sum", "path", "model", "graph", "siblings"), 0)
 
 
 def is_right(kind, words):
     array = by_name.get(words[0])
+    if kind == "known":
+        known.add(records.get(words[0]))
+        return words[0] in records or "it is not listed"
     if kind == "model":
         said = ask("model")
         return [said["tensors"], said["parameters"]] == [int(word) for word in words] or said
@@ -52,4 +58,7 @@ with open(sys.argv[1]) as truth:
         if said is not True:
             print(kind, *words, "but:", said)
 print(*(f"{right[kind]} {kind}" for kind in right), sep=", ")
-print("few" if len(arrays) < 200 else f"{len(arrays)} arrays")
+known |= inputs
+rest = [array for array in arrays if array["id"] not in known]
+rest = [array for array in rest if not known & set(ask("info", f"#{array['id']}").get("siblings") or [])]
+print("held by MLX alone:", *sorted(array["op"] or array["state"] for array in rest))

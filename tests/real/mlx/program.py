@@ -9,6 +9,7 @@ import threading
 import mlx.core as mx
 import mlx.nn as nn
 import mlx.optimizers as optim
+from known import known
 from mlx.utils import tree_flatten
 
 mx.set_default_device(mx.cpu)
@@ -79,6 +80,8 @@ class Trainer:
 def rest(taken):
     path("taken", "hidden")
     ready.wait()
+    for address in known():
+        tell("known", hex(address))
     file.close()
     print("resting", flush=True)
     sys.stdin.read()
