@@ -2,6 +2,9 @@
 #include <math.h>
 
 #include "mlx/recipe.h"
+#include "mlx/version.h"
+
+enum { FIRST_NAN_SINCE = 3203 }; /* what argmin and argmax tell; those before passed over a NaN behind a number */
 
 static bool has_floats(const struct lbx_mlx_node *n, int x)
 {
@@ -109,7 +112,7 @@ static int arg_by_comparing(struct lbx_mlx_node *n, int op, int x, int axis)
 	return lbx_step_where(n->r, first, lbx_step_number(n->r, LB_U32, 0), lbx_step_arg(n->r, op, x, axis));
 }
 
-/* The axis stays, with one element. The first of equals; in the newest versions the first NaN. */
+/* The axis stays, with one element. The first of equals; of 0.32.3 and later the first NaN. */
 int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
 {
 	int x = lbx_mlx_input(n, 0), axis;
@@ -121,8 +124,10 @@ int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
 	if (kind < 0 || kind > 1 || dtype == LB_C64 || lbx_step(n->r, x)->shape[axis] < 1)
 		return lbx_mlx_no_recipe(n, "such a dtype or shape");
 	int op = kind ? LB_OP_ARGMAX : LB_OP_ARGMIN;
-	bool compares = lb_dtype_is_float((int)dtype) && !n->set->layout->is_offset;
-	return compares ? arg_by_comparing(n, op, x, axis) : lbx_step_arg(n->r, op, x, axis);
+	int version = lb_dtype_is_float((int)dtype) ? lbx_mlx_version(n->set) : FIRST_NAN_SINCE;
+	if (version == LBX_MLX_UNKNOWN)
+		return lbx_mlx_no_recipe(n, "floats, as versions differ in what a NaN is");
+	return version < FIRST_NAN_SINCE ? arg_by_comparing(n, op, x, axis) : lbx_step_arg(n->r, op, x, axis);
 }
 
 /* NaN last, as in MLX of 2026; before, NaN left an order of no meaning. */
