@@ -38,7 +38,7 @@ static int version_of(struct lbx_target *target, const struct lbx_loaded *m)
 			   ? parse(text)
 			   : LBX_MLX_UNKNOWN;
 	return lbx_loaded_symbol(target, m, "_ZN3mlx4core4evalESt6vectorINS0_5arrayESaIS2_EE", &at) ? LBX_MLX_OLDER
-												   : LBX_MLX_UNKNOWN;
+												    : LBX_MLX_UNKNOWN;
 }
 
 int lbx_mlx_version(struct lbx_mlx_set *s)

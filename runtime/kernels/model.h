@@ -89,7 +89,7 @@ bool lb_kernel_random_bits(struct lb_exec *exec, const struct lb_view *keys, int
 
 struct lb_conv {
 	struct lb_view x, w; /* (N, H, W, C), (O, kH, kW, C / groups), of one floating dtype */
-	int64_t out[2];      /* rows and columns of the result */
+	int64_t out[2]; /* rows and columns of the result */
 	int64_t stride[2], padding[2], dilation[2], groups;
 };
 /* to (dense, (N, out, out, O)) = the correlation of x, with zeros around it, and w. In float

@@ -684,11 +684,10 @@ static void every_operation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unary),           cmocka_unit_test(binary),   cmocka_unit_test(views),
-		cmocka_unit_test(reductions),      cmocka_unit_test(products), cmocka_unit_test(gathers),
-		cmocka_unit_test(models),          cmocka_unit_test(corners),  cmocka_unit_test(quantisation),
-		cmocka_unit_test(steps),
-		cmocka_unit_test(every_operation),
+		cmocka_unit_test(unary),      cmocka_unit_test(binary),          cmocka_unit_test(views),
+		cmocka_unit_test(reductions), cmocka_unit_test(products),        cmocka_unit_test(gathers),
+		cmocka_unit_test(models),     cmocka_unit_test(corners),         cmocka_unit_test(quantisation),
+		cmocka_unit_test(steps),      cmocka_unit_test(every_operation),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);
 	printf("# %d cases\n", grad_cases);

@@ -217,9 +217,8 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 				slack /= fmax(fabs(wanted), 1e-12);
 			check_near(real_of(got, to, 0), wanted, dtype, slack, lb_ops[op].name, i);
 		} else {
-			__int128 wanted =
-			    int_result(op, 8 * width(dtype), wide_of(at[0], in[0].dtype), wide_of(at[1], dtype),
-				       wide_of(at[2], dtype));
+			__int128 wanted = int_result(op, 8 * width(dtype), wide_of(at[0], in[0].dtype),
+						     wide_of(at[1], dtype), wide_of(at[2], dtype));
 			uint64_t value = (uint64_t)wanted;
 			if (to == LB_BOOL)
 				value = wanted != 0;

@@ -85,8 +85,7 @@ static bool value_of(struct back *b, uint32_t step, const struct lbx_region *reg
 
 	*known = false;
 	if (is_input(b, step, &i))
-		return lbx_look_at_input(s, b->tensor, i, &input) &&
-		       lbx_look_at_choice(s, &input, region, known, ret);
+		return lbx_look_at_input(s, b->tensor, i, &input) && lbx_look_at_choice(s, &input, region, known, ret);
 	if (t->dtype >= LB_F16 || t->size == 0)
 		return true;
 	for (int i = 0; i < t->rank; i++)

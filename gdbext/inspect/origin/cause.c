@@ -16,10 +16,19 @@ static double largest(enum lb_dtype dtype)
 
 /* Names of others for operations that are the same. */
 static const char *const also[][2] = {
-	{ "sub", "subtract" },     { "mul", "multiply" },    { "div", "divide" },   { "mul_mat", "matmul" },
-	{ "soft_max", "softmax" }, { "norm", "layer_norm" }, { "sum_rows", "sum" },
-	{ "reduce", "sum" },       { "scan", "cumsum" },     { "quantizedmatmul", "quantized_matmul" },
-	{ "convolution", "conv2d" }, { "gathermm", "matmul" }, { "gatherqmm", "quantized_matmul" },
+	{ "sub", "subtract" },
+	{ "mul", "multiply" },
+	{ "div", "divide" },
+	{ "mul_mat", "matmul" },
+	{ "soft_max", "softmax" },
+	{ "norm", "layer_norm" },
+	{ "sum_rows", "sum" },
+	{ "reduce", "sum" },
+	{ "scan", "cumsum" },
+	{ "quantizedmatmul", "quantized_matmul" },
+	{ "convolution", "conv2d" },
+	{ "gathermm", "matmul" },
+	{ "gatherqmm", "quantized_matmul" },
 };
 
 static bool is(const struct lbx_cause *c, const char *op)

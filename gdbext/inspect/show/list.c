@@ -82,9 +82,10 @@ static bool parse(const struct lbx_args *args, struct list *list)
 	if (state) {
 		enum lbx_state parsed;
 		if (!lbx_state_parse(state, &parsed) || parsed == LBX_FREED)
-			return lbx_misuse("list: no state '%s': there are lazy, evaluating, ready, overwritten, "
-					  "in memory, unsure, unallocated, on device, repacked, opaque, not saved and damaged",
-					  state);
+			return lbx_misuse(
+			    "list: no state '%s': there are lazy, evaluating, ready, overwritten, "
+			    "in memory, unsure, unallocated, on device, repacked, opaque, not saved and damaged",
+			    state);
 		list->state = (int)parsed;
 	}
 	if (sort) {

@@ -102,8 +102,8 @@ int lbx_mlx_recipe_imag(struct lbx_mlx_node *n)
 
 int lbx_mlx_recipe_conjugate(struct lbx_mlx_node *n)
 {
-	int x = lbx_mlx_input(n, 0), parts[2] = { part_of(n, x, 0),
-						  lbx_step_unary(n->r, LB_OP_NEGATIVE, part_of(n, x, 1)) };
+	int x = lbx_mlx_input(n, 0),
+	    parts[2] = { part_of(n, x, 0), lbx_step_unary(n->r, LB_OP_NEGATIVE, part_of(n, x, 1)) };
 
 	x = as_dtype(n, lbx_step_join(n->r, 2, parts, n->record.rank), LB_C64);
 	return lbx_step_reshape(n->r, x, n->record.rank, n->record.sizes);

@@ -75,8 +75,9 @@ static int codes_of(const struct lbx_mlx_node *n, const struct weights *w, const
 /* One for each group: codes of 1, decoded with the scales. */
 static int scales_of(const struct lbx_mlx_node *n, const struct weights *w, const int *values)
 {
-	static const double ones[] = { [LB_QUANT_MXFP4] = 0x22222222, [LB_QUANT_MXFP8] = 0x38383838,
-				       [LB_QUANT_NVFP4] = 0x22222222 };
+	static const double ones[] = {
+		[LB_QUANT_MXFP4] = 0x22222222, [LB_QUANT_MXFP8] = 0x38383838, [LB_QUANT_NVFP4] = 0x22222222
+	};
 	struct lbx_step words = *lbx_step(n->r, values[1]);
 	int64_t shape[LB_MAX_RANK];
 	int x = decoded(n, w, filled(n, LB_U32, ones[w->format[MODE]], &words), values[2], LBX_FAIL);

@@ -60,8 +60,8 @@ static int reduce_in_steps(struct lbx_mlx_node *n, int x, bool is_sum, uint32_t 
 	if (is_sum)
 		x = lbx_mlx_sum_in_steps(n, x);
 	else
-		x = lbx_step_narrow(n->r, lbx_step_scan(n->r, x, LB_SCAN_PROD, k, false, true), k,
-				    s.shape[axis] - 1, 1, 1);
+		x = lbx_step_narrow(n->r, lbx_step_scan(n->r, x, LB_SCAN_PROD, k, false, true), k, s.shape[axis] - 1, 1,
+				    1);
 	return lbx_step_reshape(n->r, x, n->record.rank, n->record.sizes);
 }
 
