@@ -119,10 +119,11 @@ void lbx_catch_add_shortcoming(const struct lbx_catch *c, const struct lbx_watch
 				 "not at all");
 }
 
-/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `late`: at whose nodes
+/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `is_there`: the program has
+ * nodes of its kind, of whatever guest. `late`: at whose nodes
  * it holds only from the next graph on; or NULL. */
 static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
-		     bool inlined, const struct lbx_nodes_ops *late)
+		     bool inlined, bool is_there, const struct lbx_nodes_ops *late)
 {
 	struct lbx_out *out = context->out;
 	struct text text = { 0 }, note = { 0 };
@@ -138,7 +139,7 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		text_printf(&note, "%sof %s's %s on", note.n ? "; " : "", late->name,
 			    late->by_evaluation ? "arrays, it holds from the next evaluation"
 						: "nodes, it holds from the next graph");
-	if (!lbx_guests_have(c) && context->target && !place->found && lbx_probes_lack_runtime())
+	if (!is_there && context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	lbx_begin(out, NULL);
@@ -247,6 +248,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	enum lbx_nodes_there there[LBX_GUESTS];
 	bool nodes[LBX_GUESTS] = { false };
 	const struct lbx_nodes_ops *late = NULL;
+	bool is_there = false; /* the program has what it stops at: of a guest's */
 	struct lbx_watch want;
 	int n;
 
@@ -266,6 +268,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	for (int i = 0; lbx_guest(i); i++) {
 		nodes[i] = is_of_nodes(lbx_guest(i), &new, there[i]) ||
 			   (alone && lbx_guest(i)->is_ahead && is_of_nodes(lbx_guest(i), &new, LBX_NODES_THERE));
+		is_there |= nodes[i] && there[i] == LBX_NODES_THERE;
 		if (nodes[i] && !lbx_guest(i)->holds_now())
 			late = lbx_guest(i);
 	}
@@ -287,7 +290,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 		return false;
 	lbx_hits_settle();
 	lbx_hooks_define();
-	tell_set(context, &new, &place, inlines(&new, list, &want), late);
+	tell_set(context, &new, &place, inlines(&new, list, &want), is_there, late);
 	return true;
 }
 
