@@ -266,6 +266,6 @@ mlx_origin 0.25.2
 if fetched mlx-$newest; then
 	doctor mlx "$real/mlx-$newest/bin/python"
 fi
-for version in $newest 0.28.0 0.25.2 0.21.1; do mlx_stops $version; done
+for version in $newest 0.28.0; do mlx_stops $version; done
 mlx_stops_elsewhere $newest
 mlx_suspects
