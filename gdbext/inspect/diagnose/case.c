@@ -31,6 +31,15 @@ struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity sever
 	return found;
 }
 
+const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t)
+{
+	struct lbx_key key = lbx_tensor_key(t);
+
+	if (c->operands.key.of != key.of || c->operands.key.address != key.address || c->operands.key.id != key.id)
+		lbx_operands_find(t, &c->operands);
+	return &c->operands;
+}
+
 bool lbx_case_means(const struct lbx_case *c, const struct lbx_tensor *t)
 {
 	char number[LBX_ID_TEXT_MAX];

@@ -5,25 +5,16 @@
 #include "inspect/context.h"
 #include "inspect/diagnose/diagnosis.h"
 #include "inspect/diagnose/evaluations.h"
+#include "inspect/diagnose/ops.h"
 #include "inspect/measure/nonfinite.h"
 #include "table/flight.h"
 
 /* Kinds of events that rules tell apart; X(name in the flight recorder). */
 #define LBX_HAPPENINGS(X) \
-	X(eval_start) \
 	X(eval_done) \
-	X(async_queue) \
-	X(async_done) \
-	X(wait_start) \
-	X(wait_done) \
-	X(op_done) \
-	X(alloc) \
-	X(dealloc) \
 	X(raw_misuse) \
 	X(implicit_eval) \
-	X(nan) \
-	X(error) \
-	X(compile)
+	X(error)
 enum lbx_happening {
 	LBX_HAPPENED_OTHER,
 #define X(name) LBX_HAPPENED_##name,
@@ -47,6 +38,7 @@ struct lbx_case {
 	enum lbx_happening *kinds;   /* of its kinds of events */
 	bool has_evaluations;
 	struct lbx_evaluations evaluations; /* by lbx_case_evaluations() */
+	struct lbx_operands operands; /* by lbx_case_operands() */
 	struct lbx_findings bad;     /* NaN and Inf, of all tensors, once values have been looked at */
 	struct lbx_nonfinite nonfinite;
 	const char *names;           /* a glob of those of the tensors that are meant, or "#12"; NULL: all */
@@ -58,6 +50,8 @@ struct lbx_case {
 /* Another finding of the rule that is being checked, to be filled in: NULL, with an error, without memory; NULL, without
  * one, where the rule has said enough, which is counted. */
 struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity severity, double confidence);
+/* Those of a tensor: found once for all rules that ask while it is shown. */
+const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t);
 /* Whether findings may be about a tensor: whether it was asked for. */
 bool lbx_case_means(const struct lbx_case *c, const struct lbx_tensor *t);
 /* Value of the event's argument called `name`; 0 if it has none such. */

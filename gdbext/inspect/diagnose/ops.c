@@ -27,22 +27,22 @@ bool lbx_input_of(const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret
 	return found;
 }
 
-int lbx_operand_kinds(const struct lbx_tensor *t, struct lbx_operand_kind ret[LBX_OPERANDS_MOST], bool *ret_certain)
+void lbx_operands_find(const struct lbx_tensor *t, struct lbx_operands *ret)
 {
 	struct lbx_tensor input, before;
 
-	*ret_certain = true;
+	*ret = (struct lbx_operands){ .key = lbx_tensor_key(t), .is_certain = true };
 	if (t->n_inputs < 2 || t->n_inputs > LBX_OPERANDS_MOST)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		if (!lbx_input_of(t, i, &input))
-			return 0;
+			return;
 		bool is_converted = lbx_made_by(&input, "astype") && (!t->site || input.site == t->site) &&
 				    lbx_input_of(&input, 0, &before);
 		const struct lbx_tensor *own = is_converted ? &before : &input;
-		*ret_certain &= !is_converted || t->site;
-		ret[i] = (struct lbx_operand_kind){ own->dtype, is_converted, own->flags & LB_FLAG_WEAK,
-						    lbx_tensor_key(own) };
+		ret->is_certain &= !is_converted || t->site;
+		ret->list[i] = (struct lbx_operand_kind){ own->dtype, is_converted, own->flags & LB_FLAG_WEAK,
+							  lbx_tensor_key(own) };
 	}
-	return (int)t->n_inputs;
+	ret->n = (int)t->n_inputs;
 }

@@ -16,8 +16,14 @@ struct lbx_operand_kind {
 	struct lbx_key key;
 };
 enum { LBX_OPERANDS_MOST = 4 };
-/* Those of t, which has 2 to LBX_OPERANDS_MOST; 0: not all of them are known. *ret_certain: the conversions were made for this
- * operation, and not asked for by the program: it is known where they were made. */
-int lbx_operand_kinds(const struct lbx_tensor *t, struct lbx_operand_kind ret[LBX_OPERANDS_MOST], bool *ret_certain);
+
+struct lbx_operands {
+	struct lbx_key key; /* whose they are */
+	int n; /* 2 to LBX_OPERANDS_MOST; 0: it has others, or not all of them are known */
+	bool
+	    is_certain; /* they were converted for this operation, and not because the program asked: it is known where */
+	struct lbx_operand_kind list[LBX_OPERANDS_MOST];
+};
+void lbx_operands_find(const struct lbx_tensor *t, struct lbx_operands *ret);
 
 #endif

@@ -18,30 +18,30 @@ static struct lbx_promotion *row_of(struct lbx_promotions *p, const struct lbx_p
 	return &p->list[p->n++];
 }
 
-void lbx_promotions_take(struct lbx_promotions *p, const struct lbx_tensor *t, lbx_widens *widens)
+void lbx_promotions_take(struct lbx_case *c, struct lbx_promotions *p, const struct lbx_tensor *t, lbx_widens *widens)
 {
-	struct lbx_operand_kind kinds[LBX_OPERANDS_MOST];
-	bool is_certain;
-	int n, narrow, wide;
+	int narrow, wide;
 
-	if (t->torn || t->is_shapeless || (n = lbx_operand_kinds(t, kinds, &is_certain)) == 0 ||
-	    !widens(t, kinds, n, &narrow, &wide))
+	if (t->torn || t->is_shapeless)
+		return;
+	const struct lbx_operands *o = lbx_case_operands(c, t);
+	if (!o->n || !widens(t, o->list, o->n, &narrow, &wide))
 		return;
 	struct lbx_promotion *row = row_of(p, &(struct lbx_promotion){
 						  .site = t->site,
-						  .is_certain = is_certain,
-						  .narrow = kinds[narrow].dtype,
-						  .wide = kinds[wide].dtype,
+						  .is_certain = o->is_certain,
+						  .narrow = o->list[narrow].dtype,
+						  .wide = o->list[wide].dtype,
 						  .result = t->dtype,
 						  .made = lbx_tensor_key(t),
-						  .narrower = kinds[narrow].key,
-						  .wider = kinds[wide].key,
+						  .narrower = o->list[narrow].key,
+						  .wider = o->list[wide].key,
 					      });
 	if (!row)
 		return;
 	row->times++;
 	row->bytes += lbx_tensor_nbytes(t);
-	row->is_certain &= is_certain;
+	row->is_certain &= o->is_certain;
 }
 
 static void name_of(const struct lbx_key *key, char *ret, size_t size)

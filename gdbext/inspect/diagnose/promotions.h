@@ -24,7 +24,7 @@ struct lbx_promotions {
 typedef bool lbx_widens(const struct lbx_tensor *t, const struct lbx_operand_kind *kinds, int n, int *ret_narrow,
 			int *ret_wide);
 
-void lbx_promotions_take(struct lbx_promotions *p, const struct lbx_tensor *t, lbx_widens *widens);
+void lbx_promotions_take(struct lbx_case *c, struct lbx_promotions *p, const struct lbx_tensor *t, lbx_widens *widens);
 /* A finding for each call. */
 bool lbx_promotions_tell(struct lbx_case *c, const struct lbx_promotions *p, const char *cost, const char *advice);
 

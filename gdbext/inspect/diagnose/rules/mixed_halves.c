@@ -17,8 +17,7 @@ static bool widens(const struct lbx_tensor *t, const struct lbx_operand_kind *ki
 
 static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 {
-	(void)c;
-	lbx_promotions_take(state, t, widens);
+	lbx_promotions_take(c, state, t, widens);
 	return true;
 }
 
