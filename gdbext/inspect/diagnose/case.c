@@ -31,6 +31,23 @@ struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity sever
 	return found;
 }
 
+struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity severity, double confidence,
+					const struct lbx_key *key, struct lbx_tensor *ret)
+{
+	struct lbx_diagnosed *found;
+
+	if (!lbx_tensor_by_key(key, ret)) {
+		lb_clear_error();
+		return NULL;
+	}
+	found = lbx_case_found(c, severity, confidence);
+	if (found) {
+		found->pc = ret->site;
+		lbx_diagnosed_tensor(found, key);
+	}
+	return found;
+}
+
 const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t)
 {
 	struct lbx_key key = lbx_tensor_key(t);

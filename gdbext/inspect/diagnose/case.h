@@ -50,6 +50,10 @@ struct lbx_case {
 /* Another finding of the rule that is being checked, to be filled in: NULL, with an error, without memory; NULL, without
  * one, where the rule has said enough, which is counted. */
 struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity severity, double confidence);
+/* Likewise of one about a tensor, which is read into *ret, and told with its call; NULL, without an error, too, where it is gone: a
+ * program that runs may have let go of it meanwhile. */
+struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity severity, double confidence,
+					const struct lbx_key *key, struct lbx_tensor *ret);
 /* Those of a tensor: found once for all rules that ask while it is shown. */
 const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t);
 /* Whether findings may be about a tensor: whether it was asked for. */

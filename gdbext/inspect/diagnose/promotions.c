@@ -57,15 +57,13 @@ static void name_of(const struct lbx_key *key, char *ret, size_t size)
 
 static bool tell(struct lbx_case *c, const struct lbx_promotion *row, const char *cost, const char *advice)
 {
-	struct lbx_diagnosed *f =
-	    lbx_case_found(c, row->is_certain ? LBX_MEDIUM : LBX_LOW, row->is_certain ? 0.85 : 0.5);
 	char text[LBX_DESCRIPTION_MAX], bytes[32];
 	struct lbx_tensor t;
+	struct lbx_diagnosed *f =
+	    lbx_case_found_of(c, row->is_certain ? LBX_MEDIUM : LBX_LOW, row->is_certain ? 0.85 : 0.5, &row->made, &t);
 
-	if (!f || !lbx_tensor_by_key(&row->made, &t))
+	if (!f)
 		return lb_ok();
-	f->pc = row->site;
-	lbx_diagnosed_tensor(f, &row->made);
 	lbx_diagnosed_tensor(f, &row->wider);
 	LBX_SAY(f->title, "%s of %s and %s gives %s", t.op, lbx_dtype_name(row->narrow), lbx_dtype_name(row->wide),
 		lbx_dtype_name(row->result));

@@ -46,11 +46,11 @@ static bool conclude(struct lbx_case *c, void *state)
 
 	if (s->before < BYTES_LEAST)
 		return true;
-	struct lbx_diagnosed *f = lbx_case_found(c, s->before >= BYTES_MEDIUM ? LBX_MEDIUM : LBX_LOW, 0.7);
-	if (!f || !lbx_tensor_by_key(&s->from, &t))
+	struct lbx_diagnosed *f =
+	    lbx_case_found_of(c, s->before >= BYTES_MEDIUM ? LBX_MEDIUM : LBX_LOW, 0.7, &s->from, &t);
+	if (!f)
 		return lb_ok();
 	f->pc = s->site;
-	lbx_diagnosed_tensor(f, &s->from);
 	lbx_diagnosed_tensor(f, &s->first);
 	lbx_describe(&t, text, sizeof text);
 	lbx_format_bytes(s->before, before, sizeof before);

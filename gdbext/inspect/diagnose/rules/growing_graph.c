@@ -288,18 +288,20 @@ static bool tell(struct lbx_case *c, struct growth *g, uint32_t root, uint32_t t
 	enum lbx_severity severity = computed || turns >= TURNS_HIGH ? LBX_HIGH
 				     : turns >= TURNS_MEDIUM         ? LBX_MEDIUM
 								     : LBX_LOW;
-	struct lbx_diagnosed *f = lbx_case_found(c, severity, computed ? 0.95 : turns >= TURNS_HIGH ? 0.85 : 0.6);
 	char name[LBX_DESCRIPTION_MAX], number[LBX_ID_TEXT_MAX];
 	struct lbx_tensor t;
 	struct lbx_held held;
+	struct lbx_diagnosed *f = lbx_case_found_of(c, severity,
+						    computed              ? 0.95
+						    : turns >= TURNS_HIGH ? 0.85
+									  : 0.6,
+						    &g->nodes[root].key, &t);
 
-	if (!f || !lbx_tensor_by_key(&g->nodes[root].key, &t))
+	if (!f)
 		return lb_ok();
 	lbx_describe(&t, name, sizeof name);
 	lbx_tensor_id_text(&t, number);
 	lbx_tensor_held(&t, &held);
-	f->pc = t.site;
-	lbx_diagnosed_tensor(f, &g->nodes[root].key);
 	LBX_SAY(f->title, "the graph behind %s grows from turn to turn, and is never evaluated",
 		t.name[0] ? t.name : number);
 	LBX_SAY(f->evidence, "%s: the same %s on the way down, %" PRIu32 " times; %" PRIu32 " operations deep.", name,

@@ -51,11 +51,9 @@ static bool conclude(struct lbx_case *c, void *state)
 	struct lbx_tensor t;
 
 	for (int i = 0; i < o->n; i++) {
-		struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.85);
-		if (!f || !lbx_tensor_by_key(&o->list[i].key, &t))
-			return lb_ok();
-		f->pc = t.site;
-		lbx_diagnosed_tensor(f, &o->list[i].key);
+		struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_HIGH, 0.85, &o->list[i].key, &t);
+		if (!f)
+			continue;
 		lbx_describe(&t, text, sizeof text);
 		LBX_SAY(f->title, "float16 overflows in %s", t.op);
 		LBX_SAY(f->evidence,

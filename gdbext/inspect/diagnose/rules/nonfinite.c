@@ -36,15 +36,13 @@ static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 {
 	const struct lbx_finding *first = &found->list[0];
 	bool is_nan = strcmp(first->kind, "nan") == 0;
-	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, is_nan ? 0.95 : 0.7);
 	char number[LBX_ID_TEXT_MAX];
 	struct lbx_tensor t;
+	struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_HIGH, is_nan ? 0.95 : 0.7, &first->key, &t);
 
-	if (!f || !lbx_tensor_by_key(&first->key, &t))
+	if (!f)
 		return lb_ok();
 	lbx_tensor_id_text(&t, number);
-	f->pc = t.site;
-	lbx_diagnosed_tensor(f, &first->key);
 	LBX_SAY(f->title, "%s in %s, and in what was computed after it", is_nan ? "NaN" : "Inf",
 		t.name[0] ? t.name : number);
 	LBX_SAY(f->evidence, "%s.", first->text);

@@ -4,38 +4,21 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/diagnose/calls.h"
 #include "inspect/diagnose/rule.h"
 #include "inspect/tensor/describe.h"
 
-enum { SITES_MOST = LBX_DIAGNOSED_MOST };
-
-struct misuse {
-	int n;
-	struct place {
-		uint64_t site, times, id;
-	} places[SITES_MOST];
-};
-
 static bool happen(struct lbx_case *c, void *state, const struct lbx_happened *event)
 {
-	struct misuse *m = state;
-
 	if (event->what != LBX_HAPPENED_raw_misuse)
 		return true;
-	uint64_t site = lbx_happened_arg(c, event, "site");
-	int i = 0;
-	while (i < m->n && m->places[i].site != site)
-		i++;
-	if (i == SITES_MOST)
-		return true;
-	m->n += i == m->n;
-	m->places[i].site = site;
-	m->places[i].times++;
-	m->places[i].id = lbx_happened_arg(c, event, "id");
+	struct lbx_call *call = lbx_calls_count(state, lbx_happened_arg(c, event, "site"));
+	if (call) /* the last one */
+		call->tensors[0] = (struct lbx_key){ lbx_table_tensors(c->table), 0, lbx_happened_arg(c, event, "id") };
 	return true;
 }
 
-static bool tell(struct lbx_case *c, const struct place *p)
+static bool tell(struct lbx_case *c, const struct lbx_call *p)
 {
 	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.9);
 	char text[LBX_DESCRIPTION_MAX];
@@ -45,9 +28,9 @@ static bool tell(struct lbx_case *c, const struct place *p)
 		return lb_ok();
 	f->pc = p->site;
 	LBX_SAY(f->title, "a raw pointer was taken of a view that is not row-contiguous");
-	if (lbx_tensors_by_id(lbx_table_tensors(c->table), p->id, &t)) {
+	if (lbx_tensor_by_key(&p->tensors[0], &t)) {
 		lbx_describe(&t, text, sizeof text);
-		lbx_diagnosed_tensor(f, &(struct lbx_key){ t.of, t.address, t.id });
+		lbx_diagnosed_tensor(f, &p->tensors[0]);
 		LBX_SAY(f->evidence,
 			"The last of %" PRIu64
 			" time%s: %s, made by %s; elements read from there come in the order of memory.",
@@ -55,7 +38,7 @@ static bool tell(struct lbx_case *c, const struct place *p)
 	} else {
 		lb_clear_error();
 		LBX_SAY(f->evidence, "The last of %" PRIu64 " time%s: tensor #%" PRIu64 ", which is gone by now.",
-			p->times, LB_S(p->times), p->id);
+			p->times, LB_S(p->times), p->tensors[0].id);
 	}
 	LBX_SAY(
 	    f->advice,
@@ -66,10 +49,10 @@ static bool tell(struct lbx_case *c, const struct place *p)
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct misuse *m = state;
+	const struct lbx_calls *calls = state;
 
-	for (int i = 0; i < m->n; i++)
-		if (!tell(c, &m->places[i]))
+	for (int i = 0; i < calls->n; i++)
+		if (!tell(c, &calls->list[i]))
 			return false;
 	return true;
 }
@@ -85,7 +68,7 @@ const struct lbx_rule lbx_rule_raw_views = {
 	.example = "const uint8_t *p = lb_raw_data(lb_transpose(image, LB_AXES(1, 2, 0)));",
 	.demands = "The runtime has seen such a pointer being taken.",
 	.cure = "lb_data(), which copies where it must, or lb_strided_data() and its strides.",
-	.state = sizeof(struct misuse),
+	.state = sizeof(struct lbx_calls),
 	.event = happen,
 	.conclude = conclude,
 };

@@ -44,8 +44,10 @@ static bool conclude(struct lbx_case *c, void *state)
 	struct lbx_tensor t;
 
 	for (int i = 0; i < r->n; i++) {
-		if (!lbx_tensor_by_key(&r->list[i], &t))
-			return lb_ok();
+		if (!lbx_tensor_by_key(&r->list[i], &t)) { /* it is gone */
+			lb_clear_error();
+			continue;
+		}
 		struct lbx_diagnosed *f =
 		    lbx_case_found(c, lbx_tensor_nbytes(&t) >= BYTES_MEDIUM ? LBX_MEDIUM : LBX_LOW, 0.9);
 		if (!f)

@@ -4,19 +4,10 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/diagnose/calls.h"
 #include "inspect/diagnose/ops.h"
 #include "inspect/diagnose/rule.h"
 #include "inspect/tensor/describe.h"
-
-enum { SITES_MOST = 64 };
-
-struct splits {
-	int n;
-	struct split {
-		uint64_t site, times;
-		struct lbx_key key, from;
-	} list[SITES_MOST];
-};
 
 /* (B, L, H * D) as (B, H, L, D): the length moves behind the heads, and nothing has been transposed. */
 static bool is_split(const struct lbx_tensor *t, const struct lbx_tensor *from)
@@ -29,45 +20,44 @@ static bool is_split(const struct lbx_tensor *t, const struct lbx_tensor *from)
 
 static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 {
-	struct splits *s = state;
 	struct lbx_tensor from;
-	int i = 0;
 
 	(void)c;
 	if (t->torn || t->is_shapeless || !lbx_made_by(t, "reshape") || !lbx_input_of(t, 0, &from) ||
 	    from.is_shapeless || !is_split(t, &from))
 		return true;
-	while (i < s->n && s->list[i].site != t->site)
-		i++;
-	if (i == SITES_MOST)
-		return true;
-	if (i == s->n)
-		s->list[s->n++] = (struct split){ t->site, 0, lbx_tensor_key(t), lbx_tensor_key(&from) };
-	s->list[i].times++;
+	struct lbx_call *call = lbx_calls_count(state, t->site);
+	if (call && call->times == 1) {
+		call->tensors[0] = lbx_tensor_key(t);
+		call->tensors[1] = lbx_tensor_key(&from);
+	}
 	return true;
 }
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct splits *s = state;
+	const struct lbx_calls *calls = state;
 	char text[LBX_DESCRIPTION_MAX], before[LBX_DESCRIPTION_MAX];
 	struct lbx_tensor t, from;
 
-	for (int i = 0; i < s->n; i++) {
-		struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.8);
-		if (!f || !lbx_tensor_by_key(&s->list[i].key, &t) || !lbx_tensor_by_key(&s->list[i].from, &from))
-			return lb_ok();
-		f->pc = s->list[i].site;
-		lbx_diagnosed_tensor(f, &s->list[i].key);
+	for (int i = 0; i < calls->n; i++) {
+		const struct lbx_call *call = &calls->list[i];
+		struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_HIGH, 0.8, &call->tensors[0], &t);
+		if (!f)
+			continue;
 		lbx_describe(&t, text, sizeof text);
-		lbx_describe(&from, before, sizeof before);
+		if (lbx_tensor_by_key(&call->tensors[1], &from))
+			lbx_describe(&from, before, sizeof before);
+		else
+			snprintf(before, sizeof before, "#%" PRIu64 ", which is gone", call->tensors[1].id);
+		lb_clear_error();
 		LBX_SAY(f->title, "heads are split by a reshape where a transpose is missing");
 		LBX_SAY(f->evidence,
 			"%s is a reshape of %s: the axis of %" PRId64 " positions has moved behind that of %" PRId64
 			" heads, and "
 			"elements of different positions are mixed in each head. %" PRIu64 " such tensor%s.",
-			text, before, lbx_shape(&t)[2], lbx_shape(&t)[1], s->list[i].times,
-			LB_PLURAL(s->list[i].times, " is there", "s are there"));
+			text, before, lbx_shape(&t)[2], lbx_shape(&t)[1], call->times,
+			LB_PLURAL(call->times, " is there", "s are there"));
 		LBX_SAY(f->advice,
 			"Reshape to (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
 			"), then transpose to the axes (0, 2, 1, 3).",
@@ -89,7 +79,7 @@ const struct lbx_rule lbx_rule_split_heads = {
 	    "A reshape of three axes (B, L, E) to four (B, H, L, D) with H*D = E, where H, L and D are more than 1\n"
 	    "and H is not L.",
 	.cure = "lb_transpose(lb_reshape(q, LB_SHAPE(B, L, H, D)), LB_AXES(0, 2, 1, 3)).",
-	.state = sizeof(struct splits),
+	.state = sizeof(struct lbx_calls),
 	.tensor = see,
 	.conclude = conclude,
 };

@@ -4,19 +4,10 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/diagnose/calls.h"
 #include "inspect/diagnose/ops.h"
 #include "inspect/diagnose/rule.h"
 #include "inspect/tensor/describe.h"
-
-enum { SITES_MOST = 64 };
-
-struct upcasts {
-	int n;
-	struct upcast {
-		uint64_t site, times;
-		struct lbx_key middle, result;
-	} list[SITES_MOST];
-};
 
 static const char *const accurate[] = { "softmax", "rms_norm", "layer_norm", "logsumexp", NULL };
 
@@ -30,9 +21,7 @@ static bool is_accurate(const struct lbx_tensor *t)
 
 static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 {
-	struct upcasts *u = state;
 	struct lbx_tensor middle, up, before;
-	int i = 0;
 
 	(void)c;
 	if (t->torn || (t->dtype != LB_F16 && t->dtype != LB_BF16) || !lbx_made_by(t, "astype") ||
@@ -40,35 +29,32 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	    !lbx_input_of(&middle, 0, &up) || !lbx_made_by(&up, "astype") || !lbx_input_of(&up, 0, &before) ||
 	    before.dtype != t->dtype)
 		return true;
-	while (i < u->n && u->list[i].site != middle.site)
-		i++;
-	if (i == SITES_MOST)
-		return true;
-	if (i == u->n)
-		u->list[u->n++] = (struct upcast){ middle.site, 0, lbx_tensor_key(&middle), lbx_tensor_key(t) };
-	u->list[i].times++;
+	struct lbx_call *call = lbx_calls_count(state, middle.site);
+	if (call && call->times == 1) {
+		call->tensors[0] = lbx_tensor_key(&middle);
+		call->tensors[1] = lbx_tensor_key(t);
+	}
 	return true;
 }
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct upcasts *u = state;
+	const struct lbx_calls *calls = state;
 	char text[LBX_DESCRIPTION_MAX];
 	struct lbx_tensor middle;
 
-	for (int i = 0; i < u->n; i++) {
-		struct lbx_diagnosed *f = lbx_case_found(c, LBX_MEDIUM, 0.8);
-		if (!f || !lbx_tensor_by_key(&u->list[i].middle, &middle))
-			return lb_ok();
-		f->pc = u->list[i].site;
-		lbx_diagnosed_tensor(f, &u->list[i].result);
-		lbx_diagnosed_tensor(f, &u->list[i].middle);
+	for (int i = 0; i < calls->n; i++) {
+		const struct lbx_call *call = &calls->list[i];
+		struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_MEDIUM, 0.8, &call->tensors[0], &middle);
+		if (!f)
+			continue;
+		lbx_diagnosed_tensor(f, &call->tensors[1]);
 		lbx_describe(&middle, text, sizeof text);
 		LBX_SAY(f->title, "half precision is made float32 around %s by hand", middle.op);
 		LBX_SAY(f->evidence,
 			"%s: its input was converted from half precision, and it is converted back; %" PRIu64
 			" such result%s.",
-			text, u->list[i].times, LB_PLURAL(u->list[i].times, " is there", "s are there"));
+			text, call->times, LB_PLURAL(call->times, " is there", "s are there"));
 		LBX_SAY(f->cost, "two passes over the data, and twice the memory between");
 		LBX_SAY(
 		    f->advice,
@@ -90,7 +76,7 @@ const struct lbx_rule lbx_rule_upcast = {
 		   "result is converted back to the same.",
 	.cure = "lb_softmax(x), lb_rms_norm(x, …) of the half precision itself; mx.softmax(x, precise=True),\n"
 		"mx.fast.rms_norm(x, …).",
-	.state = sizeof(struct upcasts),
+	.state = sizeof(struct lbx_calls),
 	.tensor = see,
 	.conclude = conclude,
 };
