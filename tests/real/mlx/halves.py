@@ -1,10 +1,8 @@
 """python3 halves.py: what MLX computes in float16 and bfloat16, where it rounds at each step, or once: all of it to the last bit. As lazy.py."""
 
-import json
-import sys
-
 import mlx.core as mx
 import mlx.nn as nn
+from answers import tell
 
 mx.set_default_device(mx.cpu)
 mx.random.seed(3)
@@ -71,16 +69,4 @@ for name, dtype in (("f16", mx.float16), ("bf16", mx.bfloat16)):
         some_of_it["remainder"] = mx.remainder(x, mx.array(1.5, dtype))
     cases.update({f"{name} {case}": array for case, array in some_of_it.items()})
 asked = list(cases.values())
-print(json.dumps([list(cases), [], len(cases)]), flush=True)
-sys.stdin.readline()
-
-
-def written(array):
-    mx.eval(array)
-    kind = str(array.dtype).replace("mlx.core.", "")
-    flat = array.reshape(-1)
-    flat = flat.astype(mx.float32) if kind in ("float16", "bfloat16", "float64") else flat
-    return [kind, list(array.shape), flat.tolist()]
-
-
-print(json.dumps({name: written(cases[name]) for name in cases}), flush=True)
+tell(cases, [], len(cases))

@@ -2,13 +2,13 @@
 with random weights, a prompt and a token behind it, lazily to the end. As lazy.py."""
 
 import importlib
-import json
 import os
 import sys
 import types
 
 import mlx.core as mx
 import mlx.nn as nn
+from answers import tell
 
 # their packages import what fetches models, and makes text of tokens, which is not needed here
 for name in ("mlx_lm", "mlx_whisper"):
@@ -122,16 +122,4 @@ for name, dtype, kind, more in todo:
     else:
         hear(dtype)
 asked = list(cases.values())
-print(json.dumps([list(cases), [], 0]), flush=True)
-sys.stdin.readline()
-
-
-def written(array):
-    mx.eval(array)
-    kind = str(array.dtype).replace("mlx.core.", "")
-    flat = array.reshape(-1)
-    flat = flat.astype(mx.float32) if kind in ("float16", "bfloat16", "float64") else flat
-    return [kind, list(array.shape), flat.tolist()]
-
-
-print(json.dumps({name: written(cases[name]) for name in cases}), flush=True)
+tell(cases, [], 0)
