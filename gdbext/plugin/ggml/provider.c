@@ -30,6 +30,7 @@
 #include "plugin/stops/catch_stop.h"
 #include "plugin/stops/catches.h"
 #include "plugin/stops/hits.h"
+#include "plugin/stops/said.h"
 
 /* How a catch is armed. */
 enum { IN_SLOTS = 1 << 0, FORWARD = 1 << 1 };
@@ -305,30 +306,16 @@ static bool hear_node(struct lbx_context *context, const char *words)
 	return lbx_catch_hit_node(context, &lbx_ggml_nodes, number, &place);
 }
 
-/* A key and a word; then what it has to say. */
 static bool hear(struct lbx_context *context, const char *words)
 {
-	static const struct {
-		const char *word;
-		bool (*hear)(struct lbx_context *context, const char *words);
-		bool stops; /* perhaps; else the program goes on */
-	} rows[] = { { "made", hear_made, false },         { "builds", hear_builds, false },
-		     { "computes", hear_computes, false }, { "scheduler", hear_scheduler, false },
-		     { "answers", hear_answers, false },   { "asked", hear_asked, true },
-		     { "node", hear_node, true } };
-	bool known = lbx_catch_refresh();
-	const char *at = words + strcspn(words, " ");
-	size_t n;
+	static const struct lbx_said rows[] = {
+		{ "made", hear_made, false },         { "builds", hear_builds, false },
+		{ "computes", hear_computes, false }, { "scheduler", hear_scheduler, false },
+		{ "answers", hear_answers, false },   { "asked", hear_asked, true },
+		{ "node", hear_node, true },          { NULL, NULL, false }
+	};
 
-	at += *at == ' ';
-	n = strcspn(at, " ");
-	lbx_bridge_script("set $_lb_go = 0");
-	if (!lbx_hits_ask() || !known)
-		return false;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strlen(rows[i].word) == n && strncmp(rows[i].word, at, n) == 0)
-			return rows[i].hear(context, at + n) && (rows[i].stops || lbx_hits_go_on());
-	return lb_fail("a breakpoint of ggml's nodes says '%s'", words);
+	return lbx_said_hear(context, rows, "ggml's nodes", words);
 }
 
 static int caller_level(struct lbx_context *context)

@@ -28,6 +28,7 @@
 #include "plugin/stops/guests.h"
 #include "plugin/stops/hits.h"
 #include "plugin/stops/node_look.h"
+#include "plugin/stops/said.h"
 
 /* A call's frame is below that of its caller, on the same stack, and not far away. */
 enum { STACK_BETWEEN = 1 << 20 };
@@ -372,29 +373,15 @@ static bool hear_ends(struct lbx_context *context, const char *words)
 	return stops || lbx_hits_go_on();
 }
 
-/* A key and a word; then what it has to say. */
 static bool hear(struct lbx_context *context, const char *words)
 {
-	static const struct {
-		const char *word;
-		bool (*hear)(struct lbx_context *context, const char *words);
-	} rows[] = { { "evaluates", hear_evaluates },
-		     { "begins", hear_begins },
-		     { "reads", hear_reads },
-		     { "ends", hear_ends } };
-	bool known = lbx_catch_refresh();
-	const char *at = words + strcspn(words, " ");
-	size_t n;
+	static const struct lbx_said rows[] = { { "evaluates", hear_evaluates, true },
+						{ "begins", hear_begins, true },
+						{ "reads", hear_reads, true },
+						{ "ends", hear_ends, true },
+						{ NULL, NULL, false } };
 
-	at += *at == ' ';
-	n = strcspn(at, " ");
-	lbx_bridge_script("set $_lb_go = 0");
-	if (!lbx_hits_ask() || !known)
-		return false;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strlen(rows[i].word) == n && strncmp(rows[i].word, at, n) == 0)
-			return rows[i].hear(context, at + n);
-	return lb_fail("a breakpoint of MLX's evaluations says '%s'", words);
+	return lbx_said_hear(context, rows, "MLX's evaluations", words);
 }
 
 /* ---- what is looked at ---- */
