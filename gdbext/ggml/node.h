@@ -22,6 +22,7 @@ struct lbx_ggml_node {
 	int sources[LBX_GGML_SOURCES]; /* which input each is; -1: there is none */
 	int viewed; /* likewise, what the tensor is a view of */
 	struct lbx_recipe *r;
+	bool has_gaps; /* its function jumps, as rounding does (tensors/doubt.h) */
 	int64_t shape[LBX_GGML_AXES]; /* of the result, outermost axis first */
 };
 

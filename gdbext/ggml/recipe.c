@@ -41,6 +41,12 @@ static int finish(struct lbx_ggml_node *n, int value)
 		return LBX_FAIL;
 	if (n->tensor->encoding)
 		return lbx_ggml_no_recipe(n, "blocks");
+	if (!n->has_gaps && lb_dtype_is_float((int)lbx_step(n->r, value)->dtype)) {
+		int of[LBX_GGML_SOURCES];
+		for (int i = 0; i < LBX_GGML_SOURCES; i++)
+			of[i] = n->sources[i] >= 0 ? n->sources[i] : LBX_FAIL;
+		lbx_step_has_no_gap(n->r, value, LBX_GGML_SOURCES, of);
+	}
 	return lbx_step_reshape(n->r, lbx_step_cast(n->r, value, n->tensor->dtype), n->tensor->rank,
 				lbx_shape(n->tensor));
 }

@@ -51,10 +51,11 @@ void lbx_mlx_tell_set(struct lbx_mlx_set *s, lbx_fact_fn *fn, void *context)
 {
 	char text[TEXT];
 
-	snprintf(text, sizeof text, "that of %s, as no other fits", s->layout->versions);
-	fn(context, "layout", text);
 	int version = lbx_mlx_version(s);
-	if (version <= 0)
+	snprintf(text, sizeof text, "that of %s, as %s", s->layout->versions,
+		 version == LBX_MLX_UNKNOWN ? "no other fits" : "its library tells");
+	fn(context, "layout", text);
+	if (version <= LBX_MLX_ABOUT)
 		return;
 	snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 	fn(context, "version", text);

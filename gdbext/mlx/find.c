@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "mlx/mlx.h"
+#include "mlx/version.h"
 #include "target/search.h"
 
 enum {
@@ -83,7 +84,7 @@ static enum fit fit(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout, 
 }
 
 /* Of some of the objects, spread over all. */
-static bool is_layout(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout, bool *tells)
+static bool is_layout(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout, bool is_sure, bool *tells)
 {
 	size_t step = s->n / SAMPLE + 1, n = 0, n_fits = 0;
 
@@ -96,18 +97,37 @@ static bool is_layout(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout
 		n_fits += how != NO_FIT;
 		*tells |= how == TELLS;
 	}
-	return n && n_fits >= n - n / 20;
+	return n_fits && n_fits >= (is_sure ? n / 2 : n - n / 20);
 }
 
-/* Of layouts that differ only in what no object tells, any will do. */
+/* By what the library exports; NULL: that does not tell. */
+static const struct lbx_mlx_layout *known_layout(struct lbx_mlx_set *s)
+{
+	const struct lbx_mlx_layout *layout = NULL;
+	int version = lbx_mlx_version(s);
+
+	for (int i = 0; version != LBX_MLX_UNKNOWN && (layout = lbx_mlx_layout(i)); i++)
+		if (version >= layout->since)
+			break;
+	return layout;
+}
+
+/* That of the version, if most objects bear it out: the others are being made, or were freed. Where the version does not tell,
+ * one that nearly all objects have, and no other; of layouts that differ only in what no object tells, any will do. */
 static bool decide_layout(struct lbx_mlx_set *s)
 {
-	const struct lbx_mlx_layout *layout;
+	const struct lbx_mlx_layout *layout = known_layout(s);
 	bool has_told = false, tells;
 	int n = 0;
 
+	if (layout) {
+		s->layout = layout;
+		return is_layout(s, layout, true, &tells) ||
+		       lb_fail("the program has MLX, in a version whose arrays cannot be read: most are not as in %s",
+			       layout->versions);
+	}
 	for (int i = 0; (layout = lbx_mlx_layout(i)); i++) {
-		if (!is_layout(s, layout, &tells))
+		if (!is_layout(s, layout, false, &tells))
 			continue;
 		if (n && layout->size == s->layout->size && !(has_told && tells)) {
 			s->layout = tells ? layout : s->layout;

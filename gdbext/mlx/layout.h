@@ -8,6 +8,7 @@
 
 struct lbx_mlx_layout {
 	const char *versions; /* of MLX */
+	int since; /* the first of them, as mlx/version.h has it */
 	bool is_small; /* shape and strides are SmallVectors, which have their elements within; else std::vectors */
 	bool has_scheduled; /* a status more, behind the first */
 	bool is_offset; /* where elements begin is told in bytes from the buffer on; else it is an address */

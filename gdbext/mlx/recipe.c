@@ -11,11 +11,20 @@ static const struct {
 #include "mlx/recipes.def"
 };
 
+/* Whether a function of floats jumps (tensors/doubt.h); of a compiled one its operations have been asked. */
+static bool has_gaps(int code)
+{
+	return code == LB_OP_FLOOR || code == LB_OP_CEIL || code == LB_OP_ROUND || code == LB_OP_REMAINDER ||
+	       code == LB_OP_WHERE || code == LB_OP_PARTITION || code == LB_OP_QUANTIZE || code == LB_OP_FUSED;
+}
+
 /* What comes out is what the record says. */
 static int finish(const struct lbx_mlx_node *n, int value)
 {
 	if (value == LBX_FAIL)
 		return LBX_FAIL;
+	if (!has_gaps(n->code) && lb_dtype_is_inexact((int)lbx_mlx_dtype(n, value)))
+		lbx_step_has_no_gap(n->r, value, (int)n->n_inputs, n->inputs);
 	if (n->is_traced)
 		return lbx_mlx_dtype(n, value) == n->record.dtype ? value : lbx_mlx_no_recipe(n, "such a dtype");
 	const struct lbx_step *s = lbx_step(n->r, value);

@@ -27,7 +27,29 @@ static int parse(const char *text)
 	return (major * 100 + minor) * 100 + patch;
 }
 
-/* eval() is a function that all of them export. */
+/* Functions by what came with them: those before 0.29.1 do not tell their version. Newest first. */
+static int by_exports(struct lbx_target *target, const struct lbx_loaded *m)
+{
+#define STRING "RKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define STREAM "St7variantIJSt9monostateNS0_6StreamENS0_6DeviceEEE"
+	static const struct {
+		const char *name;
+		int version;
+	} marks[] = {
+		{ "_ZN3mlx4core16quantized_matmulENS0_5arrayES1_S1_St8optionalIS1_Ebii" STRING STREAM, 2900 },
+		{ "_ZN3mlx4core7reshapeERKNS0_5arrayENS0_11SmallVectorIiLm10ESaIiEEE" STREAM, 2800 },
+		{ "_ZN3mlx4core15export_functionE" STRING "RKSt8functionIFSt6vectorINS0_5arrayESaISB_EERKSD_EESF_b",
+		  2200 },
+		{ "_ZN3mlx4core4evalESt6vectorINS0_5arrayESaIS2_EE", 2100 },
+	};
+	uint64_t at;
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (lbx_loaded_symbol(target, m, marks[i].name, &at))
+			return marks[i].version;
+	return LBX_MLX_UNKNOWN;
+}
+
 static int version_of(struct lbx_target *target, const struct lbx_loaded *m)
 {
 	char text[TEXT];
@@ -37,8 +59,7 @@ static int version_of(struct lbx_target *target, const struct lbx_loaded *m)
 		return lbx_code_address(target, at, &at) && lbx_target_read_string(target, at, text, sizeof text)
 			   ? parse(text)
 			   : LBX_MLX_UNKNOWN;
-	return lbx_loaded_symbol(target, m, "_ZN3mlx4core4evalESt6vectorINS0_5arrayESaIS2_EE", &at) ? LBX_MLX_OLDER
-												    : LBX_MLX_UNKNOWN;
+	return by_exports(target, m);
 }
 
 int lbx_mlx_version(struct lbx_mlx_set *s)

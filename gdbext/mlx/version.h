@@ -1,11 +1,12 @@
-/* Which version of MLX the program has: from 0.29.4 on a function of it returns the text. */
+/* Which version of MLX the program has: from 0.29.1 on a function of it returns the text. */
 #ifndef LBX_MLX_VERSION_H
 #define LBX_MLX_VERSION_H
 
 #include "mlx/set.h"
 
-/* As 3204 for 0.32.4; LBX_MLX_OLDER: it has no such function; LBX_MLX_UNKNOWN: what it has cannot be read. */
-enum { LBX_MLX_UNKNOWN = -1, LBX_MLX_OLDER = 0 };
+/* As 3204 for 0.32.4; up to LBX_MLX_ABOUT it is at least that, and less than the next of 2100, 2200, 2800, 2900, 2901;
+ * LBX_MLX_UNKNOWN: what it has cannot be read. */
+enum { LBX_MLX_UNKNOWN = -1, LBX_MLX_ABOUT = 2900 };
 int lbx_mlx_version(struct lbx_mlx_set *s);
 
 #endif

@@ -8,6 +8,7 @@
 #define LBX_RECIPE_H
 
 #include "base/op.h"
+#include "tensors/doubt.h"
 #include "tensors/tensor.h"
 
 enum { LBX_FAIL = -1, LBX_RECIPE_STEPS = 1 << 16 };
@@ -20,13 +21,14 @@ struct lbx_step {
 	int64_t strides[LB_MAX_RANK], offset; /* elements of the buffer: its own, or what a view looks at */
 	int64_t params[LB_PARAMS];
 	uint32_t first_input, n_inputs;   /* in `inputs` below */
+	enum lbx_doubt doubt;             /* once lbx_recipe_settle() has been there; of an input from the start */
 	const struct lbx_tensor *memory;  /* of an input: the tensor; of a leaf: whose memory it is a part of */
 	const char *why;                  /* of an input that has no value: the reason */
 	float *constant;                  /* of a leaf that is none: its elements */
 };
 
 struct lbx_recipe {
-	uint32_t n, room;
+	uint32_t n, room, n_settled;
 	struct lbx_step *steps;
 	uint64_t n_inputs, inputs_room;
 	uint32_t *inputs;

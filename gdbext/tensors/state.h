@@ -48,7 +48,7 @@ bool lbx_tensor_is_pending(const struct lbx_tensor *t);
 /* Why there is no value, to follow what the tensor is called: "is lazy: it has no value yet"; "" of one that
  * is ready. */
 void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size);
-enum { LBX_NOTE_MAX = 96 };
+enum { LBX_NOTE_MAX = 192 };
 /* What is to be known of a value that is there, "as it lies in memory: …"; false: nothing. */
 bool lbx_value_note(const struct lbx_tensor *t, char ret[LBX_NOTE_MAX]);
 

@@ -55,7 +55,7 @@ bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *a
 enum lb_sort_kind { LB_SORT_VALUES, LB_SORT_INDICES, LB_SORT_TOP };
 
 /* Along `axis`, stably, NaN last: the elements, their u32 indices, or the k largest from the
- * largest on. `to` is dense. Any dtype but c64. */
+ * largest on. `to` is dense. Any dtype but c64. Of the others k says that a NaN is refused. */
 bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct lb_view *x, int axis, int64_t k,
 		    void *to);
 

@@ -126,8 +126,20 @@ struct job {
 	enum lb_sort_kind kind;
 	int axis;
 	int64_t n, k, bytes, inner; /* `inner`: from one element of a line to the next, in `to` */
+	bool *has_nan; /* where it matters; else NULL */
 	char *to;
 };
+
+/* Nothing else has that key. */
+static bool has_nan(const struct pair *pairs, int64_t n, int64_t bytes)
+{
+	uint64_t key = UINT64_MAX >> (64 - 8 * bytes);
+
+	for (int64_t i = 0; i < n; i++)
+		if (pairs[i].key == key)
+			return true;
+	return false;
+}
 
 static void store(const struct job *job, const char *from, int64_t stride, const struct pair *sorted, int64_t n,
 		  bool backwards, char *to)
@@ -159,6 +171,8 @@ static void sort_line(void *arg, void *scratch, int64_t line)
 	int64_t stride = x->strides[job->axis];
 	struct pair *pairs = scratch, *other = pairs + n;
 	make_keys(pairs, x->dtype, from, n, stride);
+	if (job->has_nan && has_nan(pairs, n, job->bytes))
+		__atomic_store_n(job->has_nan, true, __ATOMIC_RELAXED);
 	if (job->kind != LB_SORT_TOP) {
 		store(job, from, stride, sort_pairs(pairs, other, n, (int)job->bytes), n, false, to);
 	} else if (job->k < n / 8) {
@@ -173,7 +187,8 @@ static void sort_line(void *arg, void *scratch, int64_t line)
 bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct lb_view *x, int axis, int64_t k,
 		    void *to)
 {
-	if (x->dtype == LB_C64 || axis < 0 || axis >= x->rank || k < 0 || k > x->shape[axis] ||
+	bool is_top = kind == LB_SORT_TOP, seen = false;
+	if (x->dtype == LB_C64 || axis < 0 || axis >= x->rank || k < 0 || (is_top && k > x->shape[axis]) ||
 	    x->shape[axis] > UINT32_MAX)
 		return lb_fail("sort: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));
@@ -181,13 +196,16 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 			   .kind = kind,
 			   .axis = axis,
 			   .n = x->shape[axis],
-			   .k = kind == LB_SORT_TOP ? k : x->shape[axis],
+			   .k = is_top ? k : x->shape[axis],
+			   .has_nan = !is_top && k && lb_dtype_is_float(x->dtype) ? &seen : NULL,
 			   .bytes = lb_width_of(x->dtype),
 			   .inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1),
 			   .to = to };
 	int64_t size = lb_shape_size(x->rank, x->shape);
 	if (size == 0 || job.k == 0)
 		return true;
-	return lb_share(exec, size / job.n, GRAIN / job.n + 1, lb_bytes_of(2, job.n, sizeof(struct pair)), sort_line,
-			&job);
+	if (!lb_share(exec, size / job.n, GRAIN / job.n + 1, lb_bytes_of(2, job.n, sizeof(struct pair)), sort_line,
+		      &job))
+		return false;
+	return !seen || lb_fail("sort: there is a NaN, and where that goes is not known of this program");
 }

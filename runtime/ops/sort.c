@@ -3,7 +3,7 @@
 #include "kernels/model.h"
 #include "ops/operation.h"
 
-/* params: 0 axis, 1 how many (topk), or which (partition) */
+/* params: 0 axis, 1 how many (topk), which (partition), or, of a replay that sorts, whether a NaN is refused */
 static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, const void *site)
 {
 	const char *name = lb_ops[op].name;

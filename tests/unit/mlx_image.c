@@ -185,10 +185,35 @@ static uint64_t add_module(struct python_image *py, uint64_t type, const char *n
 	return dict;
 }
 
+/* Without the last of them its version is not known. */
+static void export(struct mlx_image *image, const char *last)
+{
+	const char *const exported[] = { "_ZTISt16_Sp_counted_baseILN9__gnu_cxx12_Lock_policyE2EE", "_PyRuntime",
+					 "Py_Version", "PyType_Type", last };
+	const uint64_t at[] = { LIBRARY_DATA, MLX_PYTHON + PYTHON_RUNTIME, MLX_PYTHON + PYTHON_VERSION,
+				MLX_PYTHON + PYTHON_TYPE_TYPE, LIBRARY_CODE };
+
+	library_image_export(&image->library, exported, at, last ? 5 : 4);
+}
+
+void mlx_image_tell_version(struct mlx_image *image)
+{
+	static const char *const marks[MLX_ROWS] = {
+		NULL, /* those tell it by a function */
+		"_ZN3mlx4core7reshapeERKNS0_5arrayENS0_11SmallVectorIiLm10ESaIiEEESt7variantIJSt9monostateNS0_"
+		"6StreamENS0_6DeviceEEE",
+		"_ZN3mlx4core15export_functionERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKSt8functionIFSt"
+		"6vectorINS0_5arrayESaISB_EERKSD_EESF_b",
+		"_ZN3mlx4core4evalESt6vectorINS0_5arrayESaIS2_EE",
+	};
+
+	for (int i = 0; i < MLX_ROWS; i++)
+		if (lbx_mlx_layout(i)->since == image->layout.since)
+			export(image, marks[i]);
+}
+
 static void speak(struct mlx_image *image, unsigned minor)
 {
-	static const char *const exported[] = { "_ZTISt16_Sp_counted_baseILN9__gnu_cxx12_Lock_policyE2EE", "_PyRuntime",
-						"Py_Version", "PyType_Type" };
 	static const char *const modules[] = { "sys", "__main__", "mlx.core", "mlx.nn.layers.base" };
 	static const char *const class[] = { "Module" }, *const array[] = { "array" }, *const lazy[] = { "lazy" };
 	static const char *const globals[] = { "model", "state" }, *const locals[] = { "x" };
@@ -196,10 +221,7 @@ static void speak(struct mlx_image *image, unsigned minor)
 	uint64_t wrappers[MLX_ARRAYS + 1];
 
 	python_image_create(py, &image->regions, MLX_PYTHON, minor);
-	library_image_export(&image->library, exported,
-			     (const uint64_t[]){ LIBRARY_DATA, MLX_PYTHON + PYTHON_RUNTIME, MLX_PYTHON + PYTHON_VERSION,
-						 MLX_PYTHON + PYTHON_TYPE_TYPE },
-			     4);
+	export(image, NULL);
 	uint64_t type = python_image_type(py, "array", 0, INSTANCE);
 	uint64_t base = python_image_type(py, "Module", DICT_SUBCLASS, 0x30);
 	uint64_t linear = python_image_type(py, "Linear", DICT_SUBCLASS, 0x30);

@@ -47,6 +47,8 @@ struct mlx_image {
 /* With all of these. `row` is that of the layout (lbx_mlx_layout()); Python is 3.11 or 3.13: model.fc.weight is the matrix,
  * model.layers.0.bias the half, x in a function the view, state['lazy'][0] the sum. */
 void mlx_image_create(struct mlx_image *image, int row, unsigned minor);
+/* Its library exports what tells its version, but for the newest layout's. */
+void mlx_image_tell_version(struct mlx_image *image);
 void mlx_image_destroy(struct mlx_image *image);
 /* A word of a record, from `size` on (mlx/layout.h). */
 void mlx_image_set(struct mlx_image *image, uint64_t array, uint32_t field, uint64_t value, size_t width);

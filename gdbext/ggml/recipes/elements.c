@@ -163,8 +163,11 @@ int lbx_ggml_unary(struct lbx_ggml_node *n, const char *kind, int x)
 	} ops[] = { { "ABS", LB_OP_ABS },  { "NEG", LB_OP_NEGATIVE },    { "TANH", LB_OP_TANH },
 		    { "EXP", LB_OP_EXP },  { "SIGMOID", LB_OP_SIGMOID }, { "FLOOR", LB_OP_FLOOR },
 		    { "CEIL", LB_OP_CEIL } };
+	static const char *const steps[] = { "FLOOR", "CEIL", "SGN", "STEP", "TRUNC", "ROUND" };
 	int zero = number(n, 0);
 
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		n->has_gaps |= strcmp(kind, steps[i]) == 0;
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
 		if (strcmp(kind, ops[i].name) == 0)
 			return unary(n, ops[i].op, x);

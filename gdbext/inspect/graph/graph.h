@@ -8,6 +8,7 @@ struct lbx_graph_node {
 	struct lbx_tensor tensor;
 	uint64_t first_input; /* into `inputs`: as many as the tensor has, none for a leaf */
 	bool is_leaf;         /* ready, or gone for good: its inputs are not part of the graph */
+	uint8_t doubt;        /* enum lbx_doubt (tensors/doubt.h) */
 	const void *constant; /* of a leaf that is in no program's memory: its elements, row-major; or NULL */
 };
 

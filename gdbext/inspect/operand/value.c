@@ -40,9 +40,12 @@ bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s,
 		lbx_value_note(&s->tensor, ret->note);
 	if (ok && !ready) {
 		ret->array = ret->replayed.array;
-		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)%s",
+		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)%s%s",
 			 ret->replayed.n_nodes, LB_S(ret->replayed.n_nodes),
-			 s->tensor.state == LBX_UNSURE ? ", of inputs as they are now" : "");
+			 s->tensor.state == LBX_UNSURE ? ", of inputs as they are now" : "",
+			 ret->replayed.doubt == LBX_DECIDED
+			     ? ", decided by values whose last bits may differ: elements may be others"
+			     : "");
 	}
 	if (ok && (!ready || lbx_slice_apply(&s->slice, &ret->array)))
 		return true;

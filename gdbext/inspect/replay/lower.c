@@ -156,6 +156,7 @@ static void describe_input(const struct lowering *l, uint32_t node, struct lbx_s
 	if (ret->why)
 		return;
 	const struct lbx_graph_node *to = &l->to->graph.nodes[l->to->results[node]];
+	ret->doubt = to->doubt;
 	lbx_strided_of(to, &layout);
 	ret->dtype = to->tensor.dtype;
 	ret->rank = layout.rank;
@@ -198,6 +199,7 @@ static bool add_step(struct lowering *l, const struct lbx_tensor *t, struct lbx_
 	if (!node)
 		return false;
 	nodes[i] = l->to->graph.n - 1;
+	node->doubt = (uint8_t)s->doubt;
 	set_operation(&node->tensor, s->op);
 	memcpy(node->tensor.params, s->params, sizeof s->params);
 	set_layout(&node->tensor, s->rank, s->shape, s->strides, s->offset);
@@ -227,6 +229,7 @@ static bool add_steps(struct lowering *l, const struct lbx_graph_node *node, str
 
 	if (!add_inputs(l, node, r) || !t->of->ops->recipe(t->of, t, r, &result) || result == LBX_FAIL)
 		return false;
+	lbx_recipe_settle(r);
 	lb_auto_free uint32_t *nodes = malloc((r->n + 1) * sizeof *nodes);
 	if (!nodes)
 		return lb_fail("out of memory for a recipe of %u steps", r->n);
@@ -305,9 +308,11 @@ static bool put_first(struct lowering *l)
 
 	lbx_strided_of(&g->nodes[result], &layout);
 	enum lb_dtype dtype = g->nodes[result].tensor.dtype;
+	uint8_t doubt = g->nodes[result].doubt;
 	struct lbx_graph_node *node = add_node(l, t, dtype);
 	if (!node)
 		return false;
+	node->doubt = doubt;
 	set_operation(&node->tensor, LB_OP_AS_STRIDED);
 	set_layout(&node->tensor, layout.rank, layout.shape, layout.strides, layout.offset);
 	if (!add_input(l, result))

@@ -428,6 +428,7 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const s
 		}
 	}
 	ret->n_nodes = sources.graph.n;
+	ret->doubt = (enum lbx_doubt)steps_of(&sources)->nodes[0].doubt;
 	release(&sources);
 	if (!ok)
 		lbx_replay_release(ret);

@@ -12,9 +12,11 @@
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/slice.h"
 #include "replay/wire.h"
+#include "tensors/doubt.h"
 
 struct lbx_replayed {
 	struct lbx_array array; /* after the slice; valid until lbx_replay_release() */
+	enum lbx_doubt doubt;
 	uint32_t n_nodes;       /* operations and leaves of the graph, needed or not */
 	uint64_t leaf_bytes;    /* read from the program */
 	void *map;

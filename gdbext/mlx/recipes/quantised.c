@@ -1,6 +1,7 @@
 /* Quantised weights, whose format is that of our own operations, and matrices chosen by indices. */
 #include "base/error.h"
 #include "mlx/recipe.h"
+#include "mlx/version.h"
 
 /* params of our operations: mode, bits, group, and the part or whether w is transposed */
 enum { MODE, BITS, GROUP, LAST, BIASES = 2, FALLBACK = 0x38, TWO_FALLBACKS = 0x58 };
@@ -17,37 +18,16 @@ static bool take_format(const struct lbx_mlx_node *n, uint32_t at, int64_t *para
 	       lbx_mlx_no_recipe(n, "such a format") != LBX_FAIL;
 }
 
-static bool exports(const struct lbx_mlx_node *n, const char *name)
-{
-	const struct lbx_mlx_set *s = n->set;
-	uint64_t address;
-
-	for (int i = 0; i < s->n_modules; i++)
-		if (lbx_loaded_symbol(lbx_mlx_set_target(s), &s->modules[i], name, &address))
-			return true;
-	return false;
-}
-
-/* Modes came with 0.29.0, in which arrays still were as before: the library's own function tells whether it takes one. */
-static bool has_modes(const struct lbx_mlx_node *n, bool *ret)
-{
-#define FRONT "_ZN3mlx4core16quantized_matmulENS0_5arrayES1_S1_"
-#define STREAM "St7variantIJSt9monostateNS0_6StreamENS0_6DeviceEEE"
-	*ret = n->set->layout->is_offset ||
-	       exports(n, FRONT "St8optionalIS1_EbiiRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE" STREAM);
-	return *ret || exports(n, FRONT "S1_bii" STREAM) ||
-	       lbx_mlx_no_recipe(n, "formats of an unknown version") != LBX_FAIL;
-}
-
 /* Where several modes are known, it stands in front of what follows. */
 static bool take_mode(const struct lbx_mlx_node *n, uint32_t *at, int64_t *params)
 {
+	enum { MODES_SINCE = 2900 }; /* arrays still were as before then */
 	int32_t mode = LB_QUANT_AFFINE;
-	bool is_told;
+	int version = lbx_mlx_version(n->set);
 
-	if (!has_modes(n, &is_told))
-		return false;
-	if (is_told) {
+	if (version == LBX_MLX_UNKNOWN)
+		return lbx_mlx_no_recipe(n, "formats of an unknown version") != LBX_FAIL;
+	if (version >= MODES_SINCE) {
 		if (!lbx_mlx_int(n, *at, &mode))
 			return false;
 		*at += 4;

@@ -130,9 +130,10 @@ int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
 	return version < FIRST_NAN_SINCE ? arg_by_comparing(n, op, x, axis) : lbx_step_arg(n->r, op, x, axis);
 }
 
-/* NaN last, as in MLX of 2026; before, NaN left an order of no meaning. */
+/* NaN last; before 0.29.4 NaN left an order of no meaning. */
 int lbx_mlx_recipe_sort(struct lbx_mlx_node *n)
 {
+	enum { NAN_LAST_SINCE = 2904 };
 	int64_t params[LB_PARAMS] = { 0 };
 	int x = lbx_mlx_input(n, 0), axis;
 
@@ -141,6 +142,7 @@ int lbx_mlx_recipe_sort(struct lbx_mlx_node *n)
 	if (lbx_mlx_dtype(n, x) == LB_C64)
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	params[0] = axis;
+	params[1] = lbx_mlx_version(n->set) < NAN_LAST_SINCE;
 	return lbx_step_over(n->r, n->code, n->record.dtype, n->record.rank, n->record.sizes, 1, &x, params);
 }
 

@@ -228,5 +228,10 @@ refused = {
     "fraction": mx.arange(0, 1, 0.1),
     "spectrum": mx.fft.rfft(b),
 }
+if newest:
+    cases["sort_of_nan"] = mx.sort(nan)
+else:  # its order has no meaning
+    refused["sort_of_nan"] = mx.sort(nan)
+    refused["order_of_nan"] = mx.argsort(nan)
 asked = list(cases.values()) + list(refused.values())
 tell(cases, refused, list(cases).index("random_normal"))

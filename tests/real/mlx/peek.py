@@ -36,13 +36,27 @@ def is_near(said, true, within):
     return abs(said - true) <= within
 
 
+def hangs(said):
+    """Whether peek says that elements may be others, as values within an error decide them."""
+    return "last bits may differ" in said.get("note", "")
+
+
+def is_right(got, true, within):
+    return len(got) == len(true) and all(is_near(x, y, within) for x, y in zip(got, true))
+
+
+def mostly_right(got, true, within):
+    """What hangs on last bits may have a few other elements, and no more."""
+    return len(got) == len(true) and sum(not is_near(x, y, within) for x, y in zip(got, true)) <= len(true) / 8
+
+
 def differs(said, kind, shape, true, exact):
     if said.get("dtype") != kind or said.get("shape") != shape or "values" not in said or said.get("summarised"):
         return said
     got, true = [number(x, kind) for x in flat(said["values"])], [float(x) for x in true]
     largest = max((abs(x) for x in true if math.isfinite(x)), default=0)
     within = 0 if exact else NEAR.get(kind, 0) * max(largest, 1e-30)
-    if len(got) == len(true) and all(is_near(x, y, within) for x, y in zip(got, true)):
+    if (mostly_right if hangs(said) and not exact else is_right)(got, true, within):
         return None
     return f"{got} instead of {true}"
 
@@ -63,13 +77,14 @@ program.stdin.write("\n")
 program.stdin.flush()
 truth = json.loads(program.stdout.readline())
 program.wait()
-right = 0
+right = hanging = 0
 for i, name in enumerate(names):
     wrong = differs(said[name], *truth[name], i < n_exact)
     right += wrong is None
+    hanging += hangs(said[name])
     if wrong is not None:
         print(name, "but:", wrong)
 for name in refused:
-    if "is not known here" not in str(said[name].get("error")):
+    if "not known" not in str(said[name].get("error")):
         print(name, "but:", said[name])
-print(f"{right} right, {len(refused)} refused, still {', '.join(map(str, states))}")
+print(f"{right} right, {hanging} hang on last bits, {len(refused)} refused, still {', '.join(map(str, states))}")
