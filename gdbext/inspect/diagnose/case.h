@@ -5,6 +5,7 @@
 #include "inspect/context.h"
 #include "inspect/diagnose/diagnosis.h"
 #include "inspect/diagnose/evaluations.h"
+#include "inspect/diagnose/gradients.h"
 #include "inspect/diagnose/ops.h"
 #include "inspect/measure/nonfinite.h"
 #include "table/flight.h"
@@ -41,6 +42,7 @@ struct lbx_case {
 	struct lbx_operands operands; /* by lbx_case_operands() */
 	struct lbx_findings bad;     /* NaN and Inf, of all tensors, once values have been looked at */
 	struct lbx_nonfinite nonfinite;
+	struct lbx_gradients gradients; /* likewise, where a rule sees them */
 	const char *names;           /* a glob of those of the tensors that are meant, or "#12"; NULL: all */
 	double seconds;              /* that looking at values may take; 0: none are looked at */
 	const struct lbx_rule *rule; /* that is being checked */

@@ -236,6 +236,8 @@ static void show_values(void *arg, const struct lbx_tensor *t, const struct lbx_
 
 	if (d->failed || !lbx_case_means(&d->c, t))
 		return;
+	if (d->sees & LBX_SEES_GRADIENTS && !lbx_gradients_take(&d->c.gradients, t, summary))
+		d->failed = true;
 	for (int i = 0; i < d->n; i++) {
 		d->c.rule = d->checks[i].rule;
 		if (d->c.rule->values && !d->c.rule->values(&d->c, d->checks[i].state, t, summary))
@@ -309,6 +311,7 @@ bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, 
 		free(d.checks[i].state);
 	}
 	lbx_findings_deinit(&d.c.bad);
+	lbx_gradients_deinit(&d.c.gradients);
 	free(d.c.kinds);
 	free(d.c.evaluations.list);
 	lbx_flight_free(&d.c.flight);

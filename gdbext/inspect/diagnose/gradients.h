@@ -2,7 +2,8 @@
 #ifndef LBX_GRADIENTS_H
 #define LBX_GRADIENTS_H
 
-#include "inspect/diagnose/rule.h"
+#include "inspect/measure/summary.h"
+#include "tensors/tensors.h"
 
 enum { LBX_GRADIENTS_MOST = 1 << 14 };
 

@@ -15,6 +15,7 @@ enum lbx_evidence {
 	LBX_SEES_EVENTS = 1 << 2, /* its flight recorder */
 	LBX_SEES_VALUES = 1 << 3, /* elements of tensors, which takes time */
 	LBX_SEES_HOLDERS = 1 << 4, /* who holds memory, of the whole program */
+	LBX_SEES_GRADIENTS = 1 << 5, /* with values: c->gradients, once they have been looked at */
 };
 
 struct lbx_rule {

@@ -6,7 +6,6 @@
 #include "base/plural.h"
 #include "inspect/diagnose/calls.h"
 #include "inspect/diagnose/ops.h"
-#include "inspect/diagnose/rule.h"
 #include "inspect/tensor/describe.h"
 
 /* (B, L, H * D) as (B, H, L, D): the length moves behind the heads, and nothing has been transposed. */
@@ -26,44 +25,35 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	if (t->torn || t->is_shapeless || !lbx_made_by(t, "reshape") || !lbx_input_of(t, 0, &from) ||
 	    from.is_shapeless || !is_split(t, &from))
 		return true;
-	struct lbx_call *call = lbx_calls_count(state, t->site);
-	if (call && call->times == 1) {
-		call->tensors[0] = lbx_tensor_key(t);
-		call->tensors[1] = lbx_tensor_key(&from);
-	}
+	lbx_calls_see(state, t, &from);
 	return true;
+}
+
+static void say(struct lbx_diagnosed *f, const struct lbx_call *call, const struct lbx_tensor *t, const char *text)
+{
+	char before[LBX_DESCRIPTION_MAX];
+	struct lbx_tensor from;
+
+	if (lbx_tensor_by_key(&call->tensors[1], &from))
+		lbx_describe(&from, before, sizeof before);
+	else
+		snprintf(before, sizeof before, "#%" PRIu64 ", which is gone", call->tensors[1].id);
+	lb_clear_error();
+	LBX_SAY(f->title, "heads are split by a reshape where a transpose is missing");
+	LBX_SAY(f->evidence,
+		"%s is a reshape of %s: the axis of %" PRId64 " positions has moved behind that of %" PRId64
+		" heads, and elements of different positions are mixed in each head. %" PRIu64 " such tensor%s.",
+		text, before, lbx_shape(t)[2], lbx_shape(t)[1], call->times,
+		LB_PLURAL(call->times, " is there", "s are there"));
+	LBX_SAY(f->advice,
+		"Reshape to (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+		"), then transpose to the axes (0, 2, 1, 3).",
+		lbx_shape(t)[0], lbx_shape(t)[2], lbx_shape(t)[1], lbx_shape(t)[3]);
 }
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	const struct lbx_calls *calls = state;
-	char text[LBX_DESCRIPTION_MAX], before[LBX_DESCRIPTION_MAX];
-	struct lbx_tensor t, from;
-
-	for (int i = 0; i < calls->n; i++) {
-		const struct lbx_call *call = &calls->list[i];
-		struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_HIGH, 0.8, &call->tensors[0], &t);
-		if (!f)
-			continue;
-		lbx_describe(&t, text, sizeof text);
-		if (lbx_tensor_by_key(&call->tensors[1], &from))
-			lbx_describe(&from, before, sizeof before);
-		else
-			snprintf(before, sizeof before, "#%" PRIu64 ", which is gone", call->tensors[1].id);
-		lb_clear_error();
-		LBX_SAY(f->title, "heads are split by a reshape where a transpose is missing");
-		LBX_SAY(f->evidence,
-			"%s is a reshape of %s: the axis of %" PRId64 " positions has moved behind that of %" PRId64
-			" heads, and "
-			"elements of different positions are mixed in each head. %" PRIu64 " such tensor%s.",
-			text, before, lbx_shape(&t)[2], lbx_shape(&t)[1], call->times,
-			LB_PLURAL(call->times, " is there", "s are there"));
-		LBX_SAY(f->advice,
-			"Reshape to (%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-			"), then transpose to the axes (0, 2, 1, 3).",
-			lbx_shape(&t)[0], lbx_shape(&t)[2], lbx_shape(&t)[1], lbx_shape(&t)[3]);
-	}
-	return lb_ok();
+	return lbx_calls_tell(c, state, LBX_HIGH, 0.8, say);
 }
 
 const struct lbx_rule lbx_rule_split_heads = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/diagnose/gradients.h"
+#include "inspect/diagnose/rule.h"
 
 enum { LAYERS_LEAST = 4, FAMILIES_MOST = 256 };
 
@@ -18,12 +18,6 @@ struct family {
 	size_t n;
 	const struct lbx_gradient *least, *largest;
 };
-
-static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, const struct lbx_summary *summary)
-{
-	(void)c;
-	return lbx_gradients_take(state, t, summary);
-}
 
 /* The name with * for its first number; false: it has none. */
 static bool family_of(const char *name, char ret[LB_NAME_MAX + 1])
@@ -62,10 +56,11 @@ static void take(struct family *families, int *n, const struct lbx_gradient *x)
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct lbx_gradients *g = state;
+	const struct lbx_gradients *g = &c->gradients;
 	struct family *families = calloc(FAMILIES_MOST, sizeof *families), *worst = NULL;
 	int n = 0;
 
+	(void)state;
 	if (!families)
 		return lb_fail("out of memory");
 	for (size_t i = 0; i < g->n; i++)
@@ -91,16 +86,11 @@ static bool conclude(struct lbx_case *c, void *state)
 	return lb_ok();
 }
 
-static void forget(void *state)
-{
-	lbx_gradients_deinit(state);
-}
-
 const struct lbx_rule lbx_rule_uneven_gradients = {
 	.id = "G2",
 	.name = "uneven-gradients",
 	.title = "gradients that vanish or explode from layer to layer",
-	.sees = LBX_SEES_TENSORS | LBX_SEES_VALUES,
+	.sees = LBX_SEES_TENSORS | LBX_SEES_VALUES | LBX_SEES_GRADIENTS,
 	.meaning =
 	    "Where each layer makes the gradient a little smaller, the first layers of a deep model hardly learn;\n"
 	    "where larger, they are torn about.",
@@ -109,8 +99,5 @@ const struct lbx_rule lbx_rule_uneven_gradients = {
 	    "Gradients of the same parameter in at least 4 layers (names that differ in their first number), finite\n"
 	    "and not zero, whose root mean squares differ by a factor of 1e5 or more. High from 1e8 on.",
 	.cure = "Norms, residual connections, an initialisation that keeps the scale, clipping.",
-	.state = sizeof(struct lbx_gradients),
-	.values = see,
 	.conclude = conclude,
-	.deinit = forget,
 };

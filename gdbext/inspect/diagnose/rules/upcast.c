@@ -1,13 +1,9 @@
 /* Half precision that is made float32 for a softmax or a norm, and half again: they compute so themselves. */
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "base/error.h"
 #include "base/plural.h"
 #include "inspect/diagnose/calls.h"
 #include "inspect/diagnose/ops.h"
-#include "inspect/diagnose/rule.h"
-#include "inspect/tensor/describe.h"
 
 static const char *const accurate[] = { "softmax", "rms_norm", "layer_norm", "logsumexp", NULL };
 
@@ -29,38 +25,24 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	    !lbx_input_of(&middle, 0, &up) || !lbx_made_by(&up, "astype") || !lbx_input_of(&up, 0, &before) ||
 	    before.dtype != t->dtype)
 		return true;
-	struct lbx_call *call = lbx_calls_count(state, middle.site);
-	if (call && call->times == 1) {
-		call->tensors[0] = lbx_tensor_key(&middle);
-		call->tensors[1] = lbx_tensor_key(t);
-	}
+	lbx_calls_see(state, &middle, t);
 	return true;
+}
+
+static void say(struct lbx_diagnosed *f, const struct lbx_call *call, const struct lbx_tensor *t, const char *text)
+{
+	LBX_SAY(f->title, "half precision is made float32 around %s by hand", t->op);
+	LBX_SAY(f->evidence,
+		"%s: its input was converted from half precision, and it is converted back; %" PRIu64 " such result%s.",
+		text, call->times, LB_PLURAL(call->times, " is there", "s are there"));
+	LBX_SAY(f->cost, "two passes over the data, and twice the memory between");
+	LBX_SAY(f->advice,
+		"Leave both conversions out: it adds up in float32 anyway (in MLX mx.softmax(…, precise=True)).");
 }
 
 static bool conclude(struct lbx_case *c, void *state)
 {
-	const struct lbx_calls *calls = state;
-	char text[LBX_DESCRIPTION_MAX];
-	struct lbx_tensor middle;
-
-	for (int i = 0; i < calls->n; i++) {
-		const struct lbx_call *call = &calls->list[i];
-		struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_MEDIUM, 0.8, &call->tensors[0], &middle);
-		if (!f)
-			continue;
-		lbx_diagnosed_tensor(f, &call->tensors[1]);
-		lbx_describe(&middle, text, sizeof text);
-		LBX_SAY(f->title, "half precision is made float32 around %s by hand", middle.op);
-		LBX_SAY(f->evidence,
-			"%s: its input was converted from half precision, and it is converted back; %" PRIu64
-			" such result%s.",
-			text, call->times, LB_PLURAL(call->times, " is there", "s are there"));
-		LBX_SAY(f->cost, "two passes over the data, and twice the memory between");
-		LBX_SAY(
-		    f->advice,
-		    "Leave both conversions out: it adds up in float32 anyway (in MLX mx.softmax(…, precise=True)).");
-	}
-	return lb_ok();
+	return lbx_calls_tell(c, state, LBX_MEDIUM, 0.8, say);
 }
 
 const struct lbx_rule lbx_rule_upcast = {

@@ -4,21 +4,16 @@
 
 #include "base/error.h"
 #include "base/plural.h"
-#include "inspect/diagnose/gradients.h"
+#include "inspect/diagnose/rule.h"
 
 enum { TOLD_MOST = 4 };
 
-static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, const struct lbx_summary *summary)
-{
-	(void)c;
-	return lbx_gradients_take(state, t, summary);
-}
-
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct lbx_gradients *g = state;
+	const struct lbx_gradients *g = &c->gradients;
 	size_t zero = 0;
 
+	(void)state;
 	for (size_t i = 0; i < g->n; i++)
 		zero += g->list[i].is_zero;
 	if (!zero)
@@ -44,16 +39,11 @@ static bool conclude(struct lbx_case *c, void *state)
 	return lb_ok();
 }
 
-static void forget(void *state)
-{
-	lbx_gradients_deinit(state);
-}
-
 const struct lbx_rule lbx_rule_zero_gradients = {
 	.id = "G1",
 	.name = "zero-gradients",
 	.title = "gradients that are all zero",
-	.sees = LBX_SEES_TENSORS | LBX_SEES_VALUES,
+	.sees = LBX_SEES_TENSORS | LBX_SEES_VALUES | LBX_SEES_GRADIENTS,
 	.meaning =
 	    "A parameter whose gradient is zero everywhere learns nothing: the way back to it is cut, or what it\n"
 	    "feeds is dead.",
@@ -62,8 +52,5 @@ const struct lbx_rule lbx_rule_zero_gradients = {
 	    "A tensor that its runtime or its name (….grad) says is a gradient, of 2 values or more, all of them zero,\n"
 	    "while other gradients are not. Low where all are zero: that may be zero_grad().",
 	.cure = "Find what cuts the way back: `graph loss` shows which parameters it reaches.",
-	.state = sizeof(struct lbx_gradients),
-	.values = see,
 	.conclude = conclude,
-	.deinit = forget,
 };
