@@ -124,3 +124,87 @@ void play_training(bool sick)
 	}
 	lb_keep(lb_named("last", lb_scalar(last)));
 }
+
+/* The state is two tensors that depend on one another, of half precision. */
+void play_growing_pair(bool sick)
+{
+	lb_tensor *x = lb_keep(lb_astype(normal(8, 8, 12), LB_F16)), *v = lb_keep(lb_zeros(LB_SHAPE(8, 8), LB_F16));
+
+	for (int i = 0; i < TURNS; i++) {
+		LB_SCOPE {
+			lb_replace(&v, lb_subtract(v, lb_multiply(x, lb_scalar(0.1))));
+			lb_replace(&x, lb_add(x, v));
+			if (!sick)
+				lb_eval(x, v);
+		}
+	}
+	lb_named("position", x);
+}
+
+void play_three_evaluations(bool sick)
+{
+	lb_tensor *x = lb_keep(lb_astype(normal(32, 32, 13), LB_F16));
+
+	lb_eval(x);
+	for (int i = 0; i < 60; i++) {
+		LB_SCOPE {
+			lb_tensor *a = lb_exp(lb_matmul(x, x)), *b = lb_softmax(lb_matmul(x, x), LB_AXES(-1));
+			lb_tensor *d = lb_sum(lb_tanh(lb_matmul(x, x)), LB_ALL_AXES, false);
+			if (sick) {
+				lb_eval(a);
+				lb_eval(b);
+				lb_eval(d);
+			} else {
+				lb_eval(a, b, d);
+			}
+		}
+	}
+}
+
+/* A number is read in the middle of a turn, whose end evaluates the rest. */
+void play_read_in_between(bool sick)
+{
+	lb_tensor *w = lb_keep(normal(16, 16, 14));
+	double sum = 0;
+
+	for (int i = 0; i < 60; i++) {
+		LB_SCOPE {
+			lb_tensor *y = lb_tanh(lb_matmul(normal(8, 16, 500 + (uint64_t)i), w));
+			lb_tensor *loss = lb_mean(lb_square(y), LB_ALL_AXES, false);
+			lb_tensor *next = lb_multiply(lb_add(w, lb_sin(w)), lb_scalar(0.5));
+			if (sick)
+				sum += lb_item(loss);
+			lb_eval(next, loss);
+			sum += sick ? 0 : lb_item(loss);
+			lb_replace(&w, next);
+		}
+	}
+	lb_keep(lb_named("sum", lb_scalar(sum)));
+}
+
+void play_elements_in_loop(bool sick)
+{
+	lb_tensor *x = lb_keep(lb_astype(normal(1, 200, 15), LB_F16));
+
+	lb_eval(x);
+	for (int i = 0; i < 200; i++) {
+		LB_SCOPE {
+			lb_tensor *y = lb_sin(lb_slice(x, LB_AT(0), LB_AT(i)));
+			if (sick)
+				lb_eval(y);
+		}
+	}
+	lb_eval(lb_keep(lb_named("y", lb_sin(x))));
+}
+
+void play_copies_in_loop(bool sick)
+{
+	lb_tensor *x = lb_keep(normal(200, 4, 16)), *y = lb_sqrt(lb_abs(x));
+	float row[4], all[800];
+
+	lb_eval(x);
+	if (!sick)
+		lb_copy_out(y, all, sizeof all);
+	for (int i = 0; i < 200 && sick; i++)
+		lb_copy_out(lb_slice(y, LB_AT(i)), row, sizeof row);
+}

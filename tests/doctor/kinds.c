@@ -85,3 +85,34 @@ void play_log_of_negative(bool sick)
 	lb_keep(y);
 	lb_eval(loss);
 }
+
+/* Called with half precision and float32, and with other ranks. */
+void play_changing_kinds(bool sick)
+{
+	static double factor = 2;
+	lb_compiled *step = lb_compile("step", scaled, &factor, (lb_compile_options){ .limit = 2 });
+
+	for (int i = 0; i < 40; i++) {
+		LB_SCOPE {
+			lb_tensor *out, *in = sick && i % 2 ? lb_astype(normal(8, 8, 10), LB_F16) : normal(8, 8, 10);
+			in = sick && i % 3 ? lb_reshape(in, LB_SHAPE(i % 3 * 2, 64 / (i % 3 * 2))) : in;
+			if (lb_call(step, 1, &in, 1, &out))
+				lb_eval(out);
+		}
+	}
+}
+
+void play_raw_channel(bool sick)
+{
+	lb_tensor *image = lb_astype(normal(48, 96, 11), LB_F16);
+	lb_tensor *green =
+	    lb_keep(lb_named("green", lb_slice(lb_reshape(image, LB_SHAPE(48, 32, 3)), LB_ALL, LB_ALL, LB_AT(1))));
+
+	lb_eval(green);
+	(void)(sick ? lb_raw_data(green) : lb_data(green));
+}
+
+void play_failing_reshape(bool sick)
+{
+	lb_keep(lb_named("y", lb_reshape(normal(6, 4, 12), sick ? LB_SHAPE(5, 5) : LB_SHAPE(3, 8))));
+}

@@ -5,10 +5,11 @@
 #include "scene.h"
 
 static const struct {
-	const char *name, *rule;
+	const char *name, *rule, *severity;
 	void (*play)(bool sick);
 } scenes[] = {
-#define SCENE(name, rule) { #name, #rule, play_##name },
+#define SCENE(name, rule) { #name, #rule, "above-low", play_##name },
+#define LOW(name, rule) { #name, #rule, "low", play_##name },
 #include "scenes.def"
 #undef SCENE
 };
@@ -19,7 +20,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "list") == 0) {
 		for (int i = 0; i < SCENES; i++)
-			printf("%s %s\n", scenes[i].name, scenes[i].rule);
+			printf("%s %s %s\n", scenes[i].name, scenes[i].rule, scenes[i].severity);
 		return 0;
 	}
 	for (int i = 0; argc == 3 && i < SCENES; i++) {

@@ -15,6 +15,9 @@
 	X(eval_done) \
 	X(raw_misuse) \
 	X(implicit_eval) \
+	X(async_queue) \
+	X(wait_start) \
+	X(wait_done) \
 	X(error)
 enum lbx_happening {
 	LBX_HAPPENED_OTHER,

@@ -1,11 +1,11 @@
 /* Gradients that vanish or explode from layer to layer. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/diagnose/family.h"
 #include "inspect/diagnose/rule.h"
 
 enum { LAYERS_LEAST = 4, FAMILIES_MOST = 256 };
@@ -19,26 +19,12 @@ struct family {
 	const struct lbx_gradient *least, *largest;
 };
 
-/* The name with * for its first number; false: it has none. */
-static bool family_of(const char *name, char ret[LB_NAME_MAX + 1])
-{
-	const char *number = name;
-
-	while (*number && !(isdigit((unsigned char)*number) && (number == name || !isalnum((unsigned char)number[-1]))))
-		number++;
-	size_t digits = strspn(number, "0123456789");
-	if (!digits)
-		return false;
-	snprintf(ret, LB_NAME_MAX + 1, "%.*s*%s", (int)(number - name), name, number + digits);
-	return true;
-}
-
 static void take(struct family *families, int *n, const struct lbx_gradient *x)
 {
 	char name[LB_NAME_MAX + 1];
 	int i = 0;
 
-	if (x->is_zero || !x->is_finite || !family_of(x->name, name))
+	if (x->is_zero || !x->is_finite || !lbx_family_of(x->name, name))
 		return;
 	while (i < *n && strcmp(families[i].name, name) != 0)
 		i++;
