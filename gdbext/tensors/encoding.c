@@ -64,10 +64,10 @@ static void decode_blocks(const struct lbx_encoding *e, const void *blocks, int6
 	lb_kernel_decode(&exec, e->kernel, blocks, n * e->elements, to, LB_F32);
 }
 
-#define LB_BLOCK(ID, decoder, text, number, n, width) _Static_assert(n <= LBX_BLOCK_MAX, text);
+#define LB_BLOCK(ID, decoder, text, number, n, width, ...) _Static_assert(n <= LBX_BLOCK_MAX, text);
 #include "kernels/blocks.def"
 #undef LB_BLOCK
-#define LB_BLOCK(ID, decoder, text, number, n, width) \
+#define LB_BLOCK(ID, decoder, text, number, n, width, ...) \
 	{ .name = text, .dtype = LB_F32, .elements = n, .bytes = width, .decode = decode_blocks, .kernel = LB_##ID },
 static const struct lbx_encoding rows[] = {
 #include "kernels/blocks.def"
@@ -196,6 +196,23 @@ static const char *blocks_from(const struct lbx_encoding *e, const char *bytes, 
 	*n = smaller(smaller(*n, rest), AT_ONCE);
 	unit_of(e, element, &row);
 	lbx_interleave_undo(e->interleave, unit, e->bytes, row, *n, own);
+	return own;
+}
+
+bool lbx_encoding_has_codes(const struct lbx_encoding *e)
+{
+	return e->decode == decode_blocks;
+}
+
+const void *lbx_encoding_blocks(const struct lbx_encoding *e, const void *bytes, int64_t at, int64_t first, int64_t n,
+				void *own)
+{
+	if (!e->interleave)
+		return blocks_from(e, bytes, at, first, &n, NULL);
+	for (int64_t i = 0, some; i < n; i += some) {
+		some = n - i;
+		blocks_from(e, bytes, at, first + i * e->elements, &some, (char *)own + i * e->bytes);
+	}
 	return own;
 }
 

@@ -68,6 +68,13 @@ int64_t lbx_encoding_span(const struct lbx_encoding *encoding, int64_t first, in
  * returns how many. Not for plain ones. */
 int64_t lbx_encoding_window(const struct lbx_encoding *encoding, int64_t element, int64_t bytes, int64_t *ret_first);
 
+/* Whether its elements are integer codes times a step (runtime/kernels/blocks.def). */
+bool lbx_encoding_has_codes(const struct lbx_encoding *encoding);
+/* Those of n whole blocks from element `first` on, likewise out of the bytes of its buffer from `at` on: in place, or in
+ * `own`, where they are put next to each other. */
+const void *lbx_encoding_blocks(const struct lbx_encoding *encoding, const void *bytes, int64_t at, int64_t first,
+				int64_t n, void *own);
+
 /* n elements, `stride` apart from element `first` on; the first has the scale of index `at` along the encoding's
  * axis, and each one after it that of the index `step` further. */
 struct lbx_run {

@@ -32,7 +32,7 @@ static const struct type {
 	[27] = { "I64", 1, 8, PLAIN, LB_I64 },
 	[28] = { "F64", 1, 8, PLAIN, LB_F64 },
 	[30] = { "BF16", 1, 2, PLAIN, LB_BF16 },
-#define LB_BLOCK(ID, decoder, name, number, elements, bytes) [number] = { #ID, elements, bytes, ENCODED, LB_##ID },
+#define LB_BLOCK(ID, decoder, name, number, elements, bytes, ...) [number] = { #ID, elements, bytes, ENCODED, LB_##ID },
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 	/* rows interleaved, of ggml in 2024 */

@@ -9,7 +9,7 @@
 #include "kernels/tile.h"
 
 enum { BLOCK_BYTES = 512 };
-#define LB_BLOCK(encoding, decoder, name, number, elements, bytes) \
+#define LB_BLOCK(encoding, decoder, name, number, elements, bytes, ...) \
 	_Static_assert(elements <= LB_BLOCK_ELEMENTS && bytes <= BLOCK_BYTES, name);
 #include "kernels/blocks.def"
 #undef LB_BLOCK
@@ -130,7 +130,7 @@ static void set_scale(const struct lb_block_form *form, uint8_t *block, float x)
 static void decode_one(enum lb_encoding encoding, const uint8_t *block, float *to)
 {
 	lb_grids();
-	lb_tiles()->blocks(encoding)(1, block, to);
+	lb_tiles()->blocks(encoding)->values(1, block, to);
 }
 
 static void fill_codes(const struct lb_block_form *form, uint8_t *block)

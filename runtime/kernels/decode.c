@@ -9,14 +9,15 @@
 #include "kernels/tile.h"
 
 enum { LARGEST_BLOCK = 256, GRAIN_BYTES = 1 << 16 };
-#define LB_BLOCK(encoding, decoder, name, number, elements, bytes) _Static_assert(elements <= LARGEST_BLOCK, name);
+#define LB_BLOCK(encoding, decoder, name, number, elements, bytes, ...) _Static_assert(elements <= LARGEST_BLOCK, name);
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 
 const struct lb_block lb_blocks[LB_ENCODINGS] = {
-	[LB_LITTLE_ENDIAN] = { "little-endian", NULL, -1, 0, 0 },
-	[LB_BIG_ENDIAN] = { "big-endian", NULL, -1, 0, 0 },
-#define LB_BLOCK(ID, decoder, name, number, elements, bytes) [LB_##ID] = { #ID, name, number, elements, bytes },
+	[LB_LITTLE_ENDIAN] = { "little-endian", .number = -1 },
+	[LB_BIG_ENDIAN] = { "big-endian", .number = -1 },
+#define LB_BLOCK(ID, decoder, name, number, elements, bytes, group, has_least, lowest, highest) \
+	[LB_##ID] = { #ID, name, number, elements, bytes, group, lowest, highest, has_least },
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 };
@@ -40,15 +41,15 @@ static void decode_blocks(void *arg, int64_t begin, int64_t end)
 {
 	const struct job *job = arg;
 	const struct lb_block *block = &lb_blocks[job->encoding];
-	lb_block_fn *decode = lb_tiles()->blocks(job->encoding);
+	const struct lb_block_decoder *decoder = lb_tiles()->blocks(job->encoding);
 	int64_t width = block->elements * lb_dtypes[job->dtype].bytes;
 	if (job->dtype == LB_F32) {
-		decode(end - begin, job->from + begin * block->bytes, (float *)(job->to + begin * width));
+		decoder->values(end - begin, job->from + begin * block->bytes, (float *)(job->to + begin * width));
 		return;
 	}
 	for (int64_t b = begin; b < end; b++) {
 		float values[LARGEST_BLOCK];
-		decode(1, job->from + b * block->bytes, values);
+		decoder->values(1, job->from + b * block->bytes, values);
 		store(values, block->elements, job->to + b * width, job->dtype);
 	}
 }

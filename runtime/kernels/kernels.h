@@ -194,6 +194,9 @@ bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const s
 struct lb_block {
 	const char *name, *ggml;
 	int number, elements, bytes;
+	/* of an element's code, by which the step of its group is multiplied (blocks.def) */
+	int group, lowest, highest;
+	bool has_least;
 };
 extern const struct lb_block lb_blocks[LB_ENCODINGS];
 /* n elements from dense bytes of any alignment; `to` is dense. Blocks are computed in float

@@ -12,17 +12,22 @@
 
 typedef void lb_tile_fn(int64_t n, void *dst, const void *a, const void *b, const void *c);
 
-/* n blocks to floats, all their elements. */
-typedef void lb_block_fn(int64_t n, const uint8_t *restrict blocks, float *restrict to);
+/* All elements of n blocks: as floats, or as the codes that they are made of, with the step of each group and, where the
+ * format has them, its least value (blocks.def). */
+struct lb_block_decoder {
+	void (*values)(int64_t n, const uint8_t *restrict blocks, float *restrict to);
+	void (*codes)(int64_t n, const uint8_t *restrict blocks, int8_t *restrict to, float *restrict steps,
+		      float *restrict leasts);
+};
 
 enum { LB_LANES = 64 }; /* of a reduction's accumulator */
 
 /* Folds for reductions. `rows` folds n elements into LB_LANES lanes, element i into lane
  * i % LB_LANES; `cols` folds element i into lane i; `merge` folds lanes into lanes. */
 struct lb_fold {
-	uint8_t stage;  /* dtype that elements are converted to first */
-	uint8_t acc;    /* dtype of the lanes */
-	uint8_t unit;   /* lanes that belong together: 2 for sums of complex, else 1 */
+	uint8_t stage; /* dtype that elements are converted to first */
+	uint8_t acc; /* dtype of the lanes */
+	uint8_t unit; /* lanes that belong together: 2 for sums of complex, else 1 */
 	void (*rows)(int64_t n, void *acc, const void *x);
 	void (*cols)(int64_t n, void *acc, const void *x);
 	void (*merge)(int64_t n, void *acc, const void *other);
@@ -116,7 +121,7 @@ struct lb_tiles {
 	/* The inverse of `arrange`. */
 	void (*restore)(int kind, int64_t n, float *x);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
-	lb_block_fn *(*blocks)(enum lb_encoding encoding);
+	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);
 };
 
 extern const struct lb_tiles lb_tiles_base;

@@ -26,7 +26,8 @@ __attribute__((noinline)) static void die_here(const void *data)
 	abort();
 }
 
-/* Random bytes, each second one the upper half of an f16 between 2^-7 and 2^-2. */
+/* Random bytes, each second one the upper half of an f16 between 2^-7 and 2^-2, and each 17th the exponent of an mxfp4 from
+ * 2^-31 on. */
 static lb_tensor *like_blocks(int64_t n)
 {
 	lb_tensor *t = lb_zeros(LB_SHAPE(n), LB_U8);
@@ -37,6 +38,8 @@ static lb_tensor *like_blocks(int64_t n)
 	for (int64_t i = 0; to && i < n; i++) {
 		state = state * 6364136223846793005u + 1442695040888963407u;
 		to[i] = (uint8_t)(i % 2 ? 0x20 + (state >> 40) % 20 : state >> 56);
+		if (i % 17 == 0 && i % 2 == 0)
+			to[i] = (uint8_t)(0x60 + (state >> 56) % 32);
 	}
 	return t;
 }

@@ -52,7 +52,7 @@ static uint64_t digest_of(const struct golden *g, enum lb_encoding encoding, enu
 	for (int done = 0, n; done < STREAM_BLOCKS; done += n) {
 		n = STREAM_BLOCKS - done < CHUNK ? STREAM_BLOCKS - done : CHUNK;
 		stream_take(&state, g->number, blocks + 1, (size_t)(n * g->bytes));
-		lb_tiles_of(level)->blocks(encoding)(n, blocks + 1, values);
+		lb_tiles_of(level)->blocks(encoding)->values(n, blocks + 1, values);
 		stream_digest(&digest, values, (size_t)(n * g->elements));
 	}
 	return digest;
@@ -83,7 +83,7 @@ static void what_ggml_only_multiplies_is_decoded(void **state)
 	for (int i = 0; i < 32; i++)
 		block[4 + i] = (uint8_t)(i * 8 - 128);
 	for (int level = 0; level <= (int)lb_isa_level(); level++) {
-		lb_tiles_of((enum lb_isa)level)->blocks(LB_Q8_1)(1, block, values);
+		lb_tiles_of((enum lb_isa)level)->blocks(LB_Q8_1)->values(1, block, values);
 		for (int i = 0; i < 32; i++)
 			assert_true(values[i] == (float)(i * 4 - 64));
 	}
@@ -129,7 +129,7 @@ static void parts_are_those(const struct golden *g, enum lb_encoding encoding, c
 	struct lb_block_scales s;
 	int16_t codes[LBX_BLOCK_MAX];
 
-	lb_tiles()->blocks(encoding)(1, block, values);
+	lb_tiles()->blocks(encoding)->values(1, block, values);
 	lb_block_scales(encoding, block, &s);
 	lb_block_codes(encoding, block, &s, codes);
 	for (int i = 0; i < g->elements && isfinite(s.scale) && isfinite(s.minimum); i++) {

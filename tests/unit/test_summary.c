@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/measure/blocks.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
 #include "inspect/tensor/array.h"
 #include "kernels/half.h"
+#include "kernels/kernels.h"
 
 static uint64_t random_bits(uint64_t *state)
 {
@@ -255,6 +257,77 @@ static void sampling(void **state)
 	free(values);
 }
 
+/* ---- blocks ---- */
+
+enum { SOME = 3 * LBX_BLOCKS_AT_ONCE + 768, VARIANTS = 6 };
+
+/* Bytes of n blocks: any; with scales as weights have them; zeros; some blocks without a scale; all equal; small changes
+ * of a large value. */
+static void fill_blocks(int variant, const struct lb_block *b, int64_t n, uint64_t *random, uint8_t *to)
+{
+	for (int64_t i = 0; i < n * b->bytes; i++) {
+		*random = *random * 6364136223846793005 + 1442695040888963407;
+		uint8_t any = (uint8_t)(*random >> 56), small = (uint8_t)(0x20 + (*random >> 40) % 20);
+		bool is_zero = variant == 2 || (variant == 3 && i / b->bytes % 3 == 1);
+		to[i] = is_zero ? 0 : variant == 4 ? 0x3b : variant == 0 || i % 2 == 0 ? any : small;
+		if (variant == 5 && b->bytes < 32) /* f16: the step, then the least value */
+			to[i] = i % b->bytes == 0   ? 1
+				: i % b->bytes == 1 ? 0x04
+				: i % b->bytes == 2 ? 0
+				: i % b->bytes == 3 ? 0x70
+						    : any;
+	}
+}
+
+static void near_sums(const char *name, int variant, long double a, long double b, long double size)
+{
+	if (!(fabsl(a - b) <= 1e-7L * fabsl(size)))
+		fail_msg("%s, %d: %Lg instead of %Lg", name, variant, a, b);
+}
+
+/* Statistics of codes are those of the numbers that they stand for. */
+static void of_codes(void **state)
+{
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t f = 0; lbx_blocks_name(f); f++) {
+		const struct lbx_encoding *e = lbx_encoding_of_blocks(lbx_blocks_name(f));
+		const struct lb_block *b = &lb_blocks[e->kernel];
+		int64_t n = SOME / b->elements;
+		uint8_t *blocks = malloc((size_t)(n * b->bytes));
+		float *values = malloc(SOME * sizeof *values);
+		assert_true(blocks && values && lbx_encoding_has_codes(e) && n * b->elements == SOME);
+		struct lbx_summary codes, numbers;
+		lbx_summary_init(&codes, LB_F32);
+		lbx_summary_init(&numbers, LB_F32);
+		for (int variant = VARIANTS - 1; variant >= 0; variant--) {
+			int64_t first = (VARIANTS - variant) * (int64_t)SOME;
+			if (variant == 3) { /* what comes after has a first of each kind, too */
+				lbx_summary_init(&codes, LB_F32);
+				lbx_summary_init(&numbers, LB_F32);
+			}
+			fill_blocks(variant, b, n, &random, blocks);
+			e->decode(e, blocks, n, values);
+			lbx_summary_add(&numbers, values, SOME, first);
+			lbx_summary_add_blocks(&codes, e, blocks, SOME, first);
+			assert_int_equal(codes.count, numbers.count);
+			assert_int_equal(codes.finite, numbers.finite);
+			assert_memory_equal(codes.special, numbers.special, sizeof codes.special);
+			assert_memory_equal(codes.first, numbers.first, sizeof codes.first);
+			assert_int_equal(codes.argmin, numbers.argmin);
+			assert_int_equal(codes.argmax, numbers.argmax);
+			assert_true(codes.min == numbers.min && codes.max == numbers.max);
+			long double l2 = lbx_summary_l2(&numbers), n_finite = numbers.finite;
+			near_sums(e->name, variant, codes.mean, numbers.mean, l2 / sqrtl(n_finite + 1));
+			near_sums(e->name, variant, codes.m2, numbers.m2, numbers.m2);
+			near_sums(e->name, variant, codes.sum, numbers.sum, l2 * sqrtl(n_finite));
+		}
+		free(blocks);
+		free(values);
+	}
+}
+
 /* The same with the loops of every lower instruction set; the level is chosen once a process. */
 static void lower_levels(void **state)
 {
@@ -268,6 +341,7 @@ static void lower_levels(void **state)
 			setenv("LAZYBONES_ISA", levels[i], 1);
 			any_bits(NULL);
 			ordinary(NULL);
+			of_codes(NULL);
 			_exit(0);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -280,6 +354,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lower_levels),   cmocka_unit_test(any_bits),  cmocka_unit_test(ordinary),
 		cmocka_unit_test(exact_integers), cmocka_unit_test(quantiles), cmocka_unit_test(sampling),
+		cmocka_unit_test(of_codes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

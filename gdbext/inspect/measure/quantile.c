@@ -32,14 +32,18 @@ static int64_t pick(const struct lbx_sample *s, int64_t i)
 	return i * s->step + (int64_t)((h >> 11) % (uint64_t)s->step);
 }
 
+int64_t lbx_sample_next(const struct lbx_sample *s)
+{
+	if (s->next >= s->size / s->step)
+		return s->size;
+	return s->step == 1 ? s->next : pick(s, s->next);
+}
+
 void lbx_sample_add(struct lbx_sample *s, const void *elements, int64_t n, int64_t first)
 {
-	int64_t width = lbx_dtype_bytes(s->dtype), steps = s->size / s->step;
+	int64_t width = lbx_dtype_bytes(s->dtype);
 
-	for (; s->next < steps; s->next++) {
-		int64_t at = s->step == 1 ? s->next : pick(s, s->next);
-		if (at >= first + n)
-			return;
+	for (int64_t at; (at = lbx_sample_next(s)) < first + n && at < s->size; s->next++) {
 		const char *e = (const char *)elements + (at - first) * width;
 		double value = lbx_element_magnitude(e, s->dtype);
 		if (!isnan(value))

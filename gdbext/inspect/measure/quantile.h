@@ -15,6 +15,8 @@ struct lbx_sample {
 
 bool lbx_sample_init(struct lbx_sample *s, enum lb_dtype dtype, int64_t size);
 void lbx_sample_deinit(struct lbx_sample *s);
+/* The index of the element that is taken next; the array's size if there is none. */
+int64_t lbx_sample_next(const struct lbx_sample *s);
 /* Pieces must come in order. */
 void lbx_sample_add(struct lbx_sample *s, const void *elements, int64_t n, int64_t first);
 /* A part that takes the elements [first, first + n) alone, both multiples of `step` (but for the

@@ -6,11 +6,12 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "inspect/measure/blocks.h"
 #include "inspect/measure/crew.h"
 
 enum { PIECE = 1 << 16, PART = 1 << 20 };
 /* What stays in the first-level cache; and its lines, which vectors must not lie across. */
-enum { COPIED = 1 << 12, LINE = 64 };
+enum { COPIED = 1 << 12, LINE = 64, BLOCK_WIDTH = 2 /* bytes of an element, and more */ };
 
 static const char doing[] = "computing statistics";
 
@@ -22,6 +23,7 @@ struct part {
 struct survey {
 	struct lbx_array array;
 	const char *elements; /* dense, in place; or NULL */
+	bool is_blocks; /* measured by their codes */
 	int64_t size, width, per_part;
 	struct lbx_summary *summary;
 	struct lbx_sample *sample;
@@ -37,26 +39,56 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 	return true;
 }
 
+/* Elements first … end-1, as numbers. */
+static bool add_numbers(const struct survey *s, int64_t first, int64_t end, struct part *part)
+{
+	lb_auto_free char *own = s->elements ? NULL : aligned_alloc(LINE, (size_t)(COPIED * s->width));
+	int64_t piece = own ? COPIED : s->per_part;
+
+	if (!s->elements && !own)
+		return lb_fail("out of memory");
+	for (int64_t n; first < end; first += n) {
+		n = piece - first % piece; /* so that blocks are seldom cut */
+		n = end - first < n ? end - first : n;
+		const char *elements = own ? own : s->elements + first * s->width;
+		if (own && !lbx_array_copy(&s->array, first, n, own))
+			return false;
+		lbx_summary_add(&part->summary, elements, n, first);
+		lbx_sample_add(&part->sample, elements, n, first);
+	}
+	return true;
+}
+
+/* Likewise as blocks: numbers are made of the sample alone. */
+static bool add_blocks(const struct survey *s, int64_t first, int64_t end, struct part *part)
+{
+	const struct lbx_encoding *e = s->array.encoding;
+	char own[LBX_BLOCKS_AT_ONCE * BLOCK_WIDTH];
+	float value;
+
+	for (int64_t at = first, n; at < end; at += n) {
+		n = end - at < LBX_BLOCKS_AT_ONCE ? end - at : LBX_BLOCKS_AT_ONCE;
+		const void *blocks = lbx_array_blocks(&s->array, at, n, own);
+		if (!blocks)
+			return false;
+		lbx_summary_add_blocks(&part->summary, e, blocks, n, at);
+	}
+	for (int64_t at; (at = lbx_sample_next(&part->sample)) < end;) {
+		if (!lbx_array_copy(&s->array, at, 1, &value))
+			return false;
+		lbx_sample_add(&part->sample, &value, 1, at);
+	}
+	return true;
+}
+
 static bool work(void *context, int64_t i)
 {
 	struct survey *s = context;
 	struct part part = { .sample = lbx_sample_part(s->sample, i * s->per_part) };
 	int64_t end = (i + 1) * s->per_part < s->size ? (i + 1) * s->per_part : s->size;
-	lb_auto_free char *own = s->elements ? NULL : aligned_alloc(LINE, (size_t)(COPIED * s->width));
-	bool done = s->elements || own || lb_fail("out of memory");
 
 	lbx_summary_init(&part.summary, s->summary->dtype);
-	int64_t piece = own ? COPIED : s->per_part;
-	for (int64_t first = i * s->per_part, n; done && first < end; first += n) {
-		n = piece - first % piece; /* so that blocks are seldom cut */
-		n = end - first < n ? end - first : n;
-		const char *elements = own ? own : s->elements + first * s->width;
-		done = !own || lbx_array_copy(&s->array, first, n, own);
-		if (!done)
-			break;
-		lbx_summary_add(&part.summary, elements, n, first);
-		lbx_sample_add(&part.sample, elements, n, first);
-	}
+	bool done = (s->is_blocks ? add_blocks : add_numbers)(s, i * s->per_part, end, &part);
 	s->parts[i % LBX_CREW_ROUND] = part;
 	return done;
 }
@@ -80,6 +112,16 @@ static bool in_parts(struct survey *s, const struct lbx_crew *crew, struct lbx_o
 	return done;
 }
 
+/* As many elements as whole blocks and steps of a sample have. */
+static int64_t part_of(int64_t step, int64_t elements)
+{
+	int64_t unit = step;
+
+	while (unit % elements)
+		unit *= 2; /* blocks have a power of two */
+	return (PART + unit - 1) / unit * unit;
+}
+
 bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_summary *summary,
 		struct lbx_sample *sample)
 {
@@ -95,7 +137,8 @@ bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_s
 	if (s.size && !lbx_array_fetch(&s.array, out, doing, &own))
 		return false;
 	s.elements = lbx_array_in_place(&s.array);
-	s.per_part = (PART + sample->step - 1) / sample->step * sample->step;
+	s.is_blocks = sample->step >= LBX_BLOCK_MAX && lbx_array_is_blocks(&s.array);
+	s.per_part = part_of(sample->step, s.is_blocks ? s.array.encoding->elements : 1);
 	struct lbx_crew crew = {
 		.doing = doing, .size = s.size, .per_part = s.per_part, .work = work, .join = join, .context = &s
 	};

@@ -172,6 +172,25 @@ bool lbx_array_is_dense(const struct lbx_array *a)
 	return true;
 }
 
+bool lbx_array_is_blocks(const struct lbx_array *a)
+{
+	const struct lbx_encoding *e = a->encoding;
+
+	return e && lbx_encoding_has_codes(e) && (a->local || !e->interleave) && lbx_array_is_dense(a) &&
+	       a->offset % e->elements == 0 && a->size % e->elements == 0;
+}
+
+const void *lbx_array_blocks(const struct lbx_array *a, int64_t begin, int64_t n, void *own)
+{
+	const struct lbx_encoding *e = a->encoding;
+	int64_t first = a->offset + begin, blocks = n / e->elements;
+
+	if (a->local)
+		return lbx_encoding_blocks(e, a->local, 0, first, blocks, own);
+	uint64_t from = a->low + (uint64_t)lbx_encoding_at(e, first);
+	return lbx_target_read(a->target, from, own, (size_t)(blocks * e->bytes)) ? own : NULL;
+}
+
 /* The scale's index at these coordinates. */
 static int64_t scale_at(const struct lbx_array *a, const int64_t *coordinates)
 {

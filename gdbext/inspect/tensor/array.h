@@ -55,6 +55,11 @@ bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *t
 /* All elements in row-major order, where this process can address them so, decoded; or NULL. */
 const void *lbx_array_in_place(const struct lbx_array *a);
 bool lbx_array_is_dense(const struct lbx_array *a);
+/* Whether it is whole blocks, one after the other in row-major order, of an encoding that has codes. */
+bool lbx_array_is_blocks(const struct lbx_array *a);
+/* The blocks of elements begin … begin+n-1, whole ones of it: in place, or in `own`, which has room for them; NULL: they
+ * cannot be read. */
+const void *lbx_array_blocks(const struct lbx_array *a, int64_t begin, int64_t n, void *own);
 /* Joins neighbouring axes that one stride can walk; the order of elements stays. */
 void lbx_array_join_axes(struct lbx_array *a);
 /* Leaves of each axis with stride 0, which repeats what it holds, its first place; returns how often

@@ -95,7 +95,7 @@ void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
 void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
 				 float *sums, int64_t sums_row);
 void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
-lb_block_fn *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding);
+const struct lb_block_decoder *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
 void LB_ISA_NAME(lb_widen_bf16)(int64_t n, float *dst, const uint16_t *src);
