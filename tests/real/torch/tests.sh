@@ -99,7 +99,7 @@ torch_names()
 	gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'echo == as\n' -ex 'tensor print self.layers[1].scale' \
 		-ex 'tensor print cache[-1][1]' -ex 'echo == threads\n' -ex 'thread apply all -s tensor print mine' \
 		-ex 'thread 1' -ex 'echo == stack\n' -ex 'tensor bt' -ex 'echo == locals\n' -ex 'tensor locals' \
-		-ex 'echo == frame\n' -ex 'frame function _PyObject_MakeTpCall' -ex 'tensor print shadow' >"$said" 2>/dev/null
+		-ex 'echo == frames\n' -ex 'frame apply 40 -q -s tensor print shadow' >"$said" 2>/dev/null
 	same "$what, gdb: as Python writes them" "model.layers.1.scale: float32 (8,)"$'\n''cache[3][1]: float32 (4,)' \
 		"$(sed -n '/^== as/,/^== threads/{/^[a-z].*: float32/p}' "$said")"
 	same "$what, gdb: of the selected thread" '(2,) (3,)' \
@@ -108,7 +108,8 @@ torch_names()
 		"$(sed '/^== locals/,$d' "$said" | grep -A1 ' train at ' | sed -n 's/ (#.*//;$p')"
 	same "$what, gdb: what a thread has in Python, behind a frame of C" '       taken = hidden' \
 		"$(sed '1,/^== locals/d' "$said" | grep -A1 ' rest at ' | sed -n 's/ (#.*//;$p')"
-	same "$what, gdb: of the selected frame" 'shadow: float32 (14,)' "$(sed '1,/^== frame/d' "$said" | grep '^[a-z].*: float32')"
+	same "$what, gdb: of the selected frame, which is one of C" $'hidden: float32 (5, 16)\nshadow: float32 (14,)' \
+		"$(sed '1,/^== frames/d' "$said" | grep '^[a-z].*: float32' | uniq | sed 2q)"
 	same "$what: of a named thread" '(2,) (3,)' \
 		"$(for tid in /proc/$pid/task/*; do $process --thread "${tid##*/}" print mine 2>/dev/null; done |
 			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
