@@ -10,6 +10,7 @@
 #include "mlx/mlx.h"
 #include "mlx/version.h"
 #include "target/search.h"
+#include "tensors/fit.h"
 
 enum {
 	MAX_OBJECTS = 1 << 24,
@@ -84,20 +85,20 @@ static enum fit fit(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout, 
 }
 
 /* Of some of the objects, spread over all. */
-static bool is_layout(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout, bool is_sure, bool *tells)
+static struct lbx_fit fit_all(struct lbx_mlx_set *s, const struct lbx_mlx_layout *layout)
 {
-	size_t step = s->n / SAMPLE + 1, n = 0, n_fits = 0;
+	size_t step = s->n / SAMPLE + 1;
+	struct lbx_fit ret = { 0 };
 
-	*tells = false;
 	for (size_t i = 0; i < s->n; i += step) {
 		if (!is_counted(lbx_mlx_set_target(s), s->objects[i]))
 			continue;
 		enum fit how = fit(s, layout, s->objects[i]);
-		n++;
-		n_fits += how != NO_FIT;
-		*tells |= how == TELLS;
+		ret.n++;
+		ret.n_fits += how != NO_FIT;
+		ret.n_tell += how == TELLS;
 	}
-	return n_fits && n_fits >= (is_sure ? n / 2 : n - n / 20);
+	return ret;
 }
 
 /* By what the library exports; NULL: that does not tell. */
@@ -117,28 +118,34 @@ static const struct lbx_mlx_layout *known_layout(struct lbx_mlx_set *s)
 static bool decide_layout(struct lbx_mlx_set *s)
 {
 	const struct lbx_mlx_layout *layout = known_layout(s);
-	bool has_told = false, tells;
+	struct lbx_fit best = { 0 };
+	bool has_told = false;
 	int n = 0;
 
 	if (layout) {
 		s->layout = layout;
-		return is_layout(s, layout, true, &tells) ||
+		best = fit_all(s, layout);
+		if (!best.n)
+			return lbx_fit_fail("MLX", "arrays", 0, &best);
+		return (best.n_fits && best.n_fits >= best.n / 2) ||
 		       lb_fail("the program has MLX, in a version whose arrays cannot be read: most are not as in %s",
 			       layout->versions);
 	}
 	for (int i = 0; (layout = lbx_mlx_layout(i)); i++) {
-		if (!is_layout(s, layout, false, &tells))
+		struct lbx_fit f = fit_all(s, layout);
+		if (i == 0 || f.n_fits > best.n_fits)
+			best = f;
+		if (!lbx_fit_is_good(&f))
 			continue;
-		if (n && layout->size == s->layout->size && !(has_told && tells)) {
-			s->layout = tells ? layout : s->layout;
+		if (n && layout->size == s->layout->size && !(has_told && f.n_tell)) {
+			s->layout = f.n_tell ? layout : s->layout;
 		} else {
 			n++;
 			s->layout = layout;
 		}
-		has_told |= tells;
+		has_told |= f.n_tell > 0;
 	}
-	return n == 1 || lb_fail("the program has MLX, in a version whose arrays cannot be read: %s",
-				 n ? "more than one layout fits them" : "no layout fits 95% of them");
+	return n == 1 || lbx_fit_fail("MLX", "arrays", n, &best);
 }
 
 /* ---- those that are arrays ---- */

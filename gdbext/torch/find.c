@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "target/search.h"
+#include "tensors/fit.h"
 #include "torch/history.h"
 #include "torch/torch.h"
 
@@ -77,8 +78,8 @@ static bool fits_storage(const struct lbx_torch_record *r, const struct lbx_torc
 	return r->size == 0 || (lbx_encoding_bytes(&dtype.encoding, last + 1, &bytes) && (uint64_t)bytes <= s->bytes);
 }
 
-/* What a layout makes of an object: nothing, a tensor, or one that tells: by a storage that holds its elements. */
-enum fit { NO_FIT, FITS, TELLS };
+/* What a layout makes of an object. One with a storage is hardly such by chance; one with several elements is not. */
+enum fit { NO_FIT, FITS, HINTS, TELLS };
 
 static enum fit fit(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout,
 		    uint64_t address)
@@ -91,45 +92,62 @@ static enum fit fit(struct lbx_torch_set *s, struct lbx_target *target, const st
 	if (!r.storage)
 		return FITS;
 	if (!lbx_torch_storage_read(target, &s->classes, layout, r.storage, &storage) ||
-	    storage.device.type != r.device.type || !fits_storage(&r, &storage))
+	    storage.device.type != r.device.type)
 		return NO_FIT;
-	return r.size > 1 && storage.data ? TELLS : FITS;
+	if (!storage.bytes && !storage.data) /* by resize_(0): parameters that are spread over machines are so */
+		return HINTS;
+	if (!fits_storage(&r, &storage))
+		return NO_FIT;
+	return r.size > 1 && storage.data ? TELLS : HINTS;
 }
 
 /* Of some of the objects, spread over all. */
-static bool is_layout(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout)
+static struct lbx_fit fit_all(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout)
 {
-	size_t step = s->n / SAMPLE + 1, n = 0, n_fits = 0;
-	bool tells = false;
+	size_t step = s->n / SAMPLE + 1;
+	struct lbx_fit ret = { 0 };
 
 	for (size_t i = 0; i < s->n; i += step) {
 		if (!is_counted(target, s->objects[i]))
 			continue;
 		enum fit how = fit(s, target, layout, s->objects[i]);
-		n++;
-		n_fits += how != NO_FIT;
-		tells |= how == TELLS;
+		ret.n++;
+		ret.n_fits += how != NO_FIT;
+		ret.n_hints += how == HINTS;
+		ret.n_tell += how == TELLS;
 	}
-	return tells && n_fits >= n - n / 20;
+	return ret;
 }
 
-static bool decide_layout(struct lbx_torch_set *s, struct lbx_target *target)
+/* The version that is known to have a layout; NULL: none. */
+static const char *since(const struct lbx_torch_layout *layout)
 {
 	const struct lbx_torch_layout *row;
+
+	for (int i = 0; (row = lbx_torch_layout(i)); i++)
+		if (row->behind == layout->behind && row->rank == layout->rank && row->device == layout->device)
+			return row->since;
+	return NULL;
+}
+
+/* One that no known version has is believed only if some tell. */
+static bool decide_layout(struct lbx_torch_set *s, struct lbx_target *target)
+{
 	struct lbx_torch_layout guess;
+	struct lbx_fit best = { 0 };
 	int n = 0;
 
 	for (int i = 0; lbx_torch_layout_guess(i, &guess); i++) {
-		if (!is_layout(s, target, &guess))
+		struct lbx_fit f = fit_all(s, target, &guess);
+		if (i == 0 || f.n_fits > best.n_fits)
+			best = f;
+		guess.since = since(&guess);
+		if (!lbx_fit_is_good(&f) || !(f.n_tell || (f.n_hints && guess.since)))
 			continue;
 		n++;
 		s->layout = guess;
 	}
-	for (int i = 0; n == 1 && (row = lbx_torch_layout(i)); i++)
-		if (row->behind == s->layout.behind && row->rank == s->layout.rank && row->device == s->layout.device)
-			s->layout.since = row->since;
-	return n == 1 || lb_fail("the program has PyTorch, in a version whose tensors cannot be read: %s",
-				 n ? "more than one layout fits them" : "no layout fits 95% of them");
+	return n == 1 || lbx_fit_fail("PyTorch", "tensors", n, &best);
 }
 
 /* Where many come and go while a program is copied, too many are half of one moment, half of another; what it has now is not. */

@@ -476,11 +476,66 @@ static void what_changes_meanwhile_is_left_out(void **state)
 	/* it is none, and stays so */
 	changed_at = 0;
 	assert_false(look());
-	assert_non_null(strstr(lb_error_message(), "no layout fits 95% of them"));
+	assert_non_null(strstr(lb_error_message(), "of 14 the best layout fits 13"));
 	lb_clear_error();
 	regions_put(&image.regions, at + rank + 1, axes, 1);
 	lbx_tensors_close(set);
 	set = NULL;
+}
+
+/* Of programs with few tensors: what decides, and what is said where nothing does. */
+static void few_are_enough_or_it_is_said_how_few(void **state)
+{
+	enum { FREED = 1, NO_STORAGE = 2, DAMAGED = 4, UNCOUNTED = 8 };
+	static const struct {
+		int n, rank;
+		int64_t size;
+		int how;
+		const char *error; /* NULL: they are found */
+	} cases[] = {
+		{ 1, 0, 1, 0, NULL },
+		{ 1, 1, 1, 0, NULL },
+		{ 1, 1, 0, 0, NULL },
+		{ 1, 1, 5, 0, NULL },
+		{ 1, 1, 5, FREED, NULL },
+		{ 8, 1, 5, FREED, NULL },
+		{ 1, 1, 5, UNCOUNTED, "the program has PyTorch, but no tensors of it" },
+		{ 2, 1, 5, NO_STORAGE, "but its tensors do not tell where their fields are: 2, none with elements" },
+		{ 6, 1, 5, DAMAGED,
+		  "too few tensors to tell where their fields are: of 6 the best layout fits 5; of fewer than 20" },
+		{ 20, 1, 5, DAMAGED, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint64_t at = 0, bad = 0;
+		tear_down(state);
+		torch_image_create(&image, row);
+		for (int k = 0; k < cases[i].n; k++) {
+			uint64_t storage = cases[i].how == NO_STORAGE ? 0 : torch_image_storage(&image, 20);
+			at = torch_image_tensor(&image, &image.tensor, TORCH_F32, cases[i].rank, &cases[i].size,
+						storage);
+			if (cases[i].how == FREED) {
+				regions_put(&image.regions, storage + image.layout.behind + LBX_TORCH_STORAGE_BYTES, 0,
+					    8);
+				regions_put(&image.regions, storage + image.layout.behind + LBX_TORCH_STORAGE_DATA, 0,
+					    8);
+			}
+		}
+		if (cases[i].how == DAMAGED)
+			torch_image_set(&image, at, LBX_TORCH_NUMEL, 7, 8);
+		if (cases[i].how == UNCOUNTED)
+			regions_put(&image.regions, at + LBX_TORCH_COUNTS, 0, 8);
+		bool found = look();
+		if (!cases[i].error && !found)
+			fail_msg("case %zu: %s", i, lb_error_message());
+		if (!found) {
+			assert_non_null(strstr(lb_error_message(), cases[i].error));
+			continue;
+		}
+		assert_null(cases[i].error);
+		assert_int_equal(walk(&bad), cases[i].n - (cases[i].how == DAMAGED));
+		assert_int_equal(bad, cases[i].how == DAMAGED);
+	}
 }
 
 /* A tensor that was freed since is told, and none is shown. */
@@ -653,6 +708,7 @@ int main(void)
 		CASE(states_are_told),
 		CASE(no_word_leads_astray),
 		CASE(a_search_can_be_stopped),
+		CASE(few_are_enough_or_it_is_said_how_few),
 		CASE(a_tensor_goes),
 		CASE(a_tensor_without_its_storage_is_damaged),
 		CASE(python_names_them),
