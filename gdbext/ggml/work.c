@@ -71,10 +71,11 @@ static void tell_rest(const struct lbx_ggml_thread *t, struct lbx_work *ret)
 			 "it is between two nodes, or its functions have no names: no operation's is on its stack");
 }
 
-bool lbx_ggml_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)
+bool lbx_ggml_work(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret)
 {
 	struct lbx_ggml_set *g = lbx_ggml_set_of(tensors);
 
+	(void)stacks;
 	if (*slot >= (uint64_t)g->running.n_threads)
 		return false;
 	const struct lbx_ggml_thread *t = &g->running.threads[(*slot)++];

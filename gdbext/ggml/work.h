@@ -5,6 +5,6 @@
 #include "ggml/set.h"
 #include "tensors/work.h"
 
-bool lbx_ggml_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
+bool lbx_ggml_work(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret);
 
 #endif

@@ -11,6 +11,7 @@
 #include "mlx/keepers.h"
 #include "mlx/mlx.h"
 #include "mlx/recipe.h"
+#include "mlx/streams.h"
 
 static bool read_at(struct lbx_mlx_set *s, uint64_t address, struct lbx_mlx_record *ret)
 {
@@ -237,6 +238,7 @@ bool lbx_mlx_open(struct lbx_target *target, bool let_go, bool (*progress)(void 
 		.facts = facts,
 		.held = held,
 		.keeper = keeper,
+		.work = lbx_mlx_work,
 		.close = close_mlx,
 	};
 	struct lbx_mlx_set *s;

@@ -9,7 +9,7 @@
 enum { NAME = 64, TEXT = 32, DIGITS = 99 };
 
 /* What repairs wheels may have put a part of its hash into its name. */
-static bool is_library(struct lbx_target *target, const struct lbx_loaded *m)
+bool lbx_mlx_is_library(struct lbx_target *target, const struct lbx_loaded *m)
 {
 	char name[NAME];
 
@@ -72,7 +72,7 @@ int lbx_mlx_version(struct lbx_mlx_set *s)
 	s->version = LBX_MLX_UNKNOWN;
 	bool clean = lb_ok();
 	for (int i = 0; i < s->n_modules && s->version == LBX_MLX_UNKNOWN; i++)
-		if (is_library(target, &s->modules[i]))
+		if (lbx_mlx_is_library(target, &s->modules[i]))
 			s->version = version_of(target, &s->modules[i]);
 	if (clean)
 		lb_clear_error();

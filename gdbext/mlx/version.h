@@ -4,6 +4,8 @@
 
 #include "mlx/set.h"
 
+/* Whether a module is MLX's library, as far as its name tells. */
+bool lbx_mlx_is_library(struct lbx_target *target, const struct lbx_loaded *m);
 /* As 3204 for 0.32.4; up to LBX_MLX_ABOUT it is at least that, and less than the next of 2100, 2200, 2800, 2900, 2901;
  * LBX_MLX_UNKNOWN: what it has cannot be read. */
 enum { LBX_MLX_UNKNOWN = -1, LBX_MLX_ABOUT = 2900 };

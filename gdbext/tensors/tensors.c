@@ -63,9 +63,9 @@ bool lbx_tensor_part(const struct lbx_tensor *t, const int64_t *at, uint32_t i, 
 	return t->of && t->of->ops->part && t->of->ops->part(t->of, t, at, i, ret);
 }
 
-bool lbx_tensors_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)
+bool lbx_tensors_work(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret)
 {
-	return tensors->ops->work && tensors->ops->work(tensors, slot, ret);
+	return tensors->ops->work && tensors->ops->work(tensors, stacks, slot, ret);
 }
 
 bool lbx_tensor_words(const struct lbx_tensor *t, struct lbx_words *ret)

@@ -90,7 +90,8 @@ struct lbx_tensors_ops {
 	void (*held)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_held *ret);
 	/* Likewise. */
 	bool (*keeper)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret);
-	bool (*work)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
+	/* See work.h. `stacks` may be NULL, or have looked at the threads already when the set was opened. */
+	bool (*work)(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret);
 	/* False, without an error: its elements may come and go without any word that tells so. */
 	bool (*words)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret);
 	/* What of its runtime's own holds an address: "the graph at 0x…"; false, without an error: nothing that is known.

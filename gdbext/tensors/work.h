@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct lbx_tensors; /* tensors/tensors.h */
+struct lbx_stacks;  /* target/stacks.h */
 
 enum lbx_doing {
 	LBX_COMPUTES, /* a tensor: `id` */
@@ -30,13 +31,17 @@ struct lbx_work {
 	uint64_t result; /* id of the graph's last one; 0: not known */
 	char call[LBX_WORK_TEXT]; /* what the program has called, with its library: "llama_decode (libllama.so)" */
 	uint64_t caller; /* that call's return address; 0: not known */
-	uint64_t helps;  /* the thread for which it computes, where that is another one; else 0 */
+	bool
+	    is_stream; /* it takes tasks from a queue of its own, or waits for threads that do: no other threads share its graph */
+	bool has_queue; /* and how many it has is known: */
+	int64_t queued;
+	uint64_t helps; /* the thread for which it computes, where that is another one; else 0 */
 	char message[LBX_WORK_MESSAGE]; /* with which its runtime has given up */
 	char why[LBX_WORK_WHY];
 };
 
 /* The next thread at or after *slot, which moves past it; false at the end, and of a set that does not tell. Threads that
  * have nothing to do with the set's tensors are not among them. */
-bool lbx_tensors_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
+bool lbx_tensors_work(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret);
 
 #endif

@@ -63,8 +63,9 @@ static void close_made(struct lbx_tensors *tensors)
 	made_closed++;
 }
 
-static bool work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)
+static bool work(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret)
 {
+	(void)stacks;
 	if (!now->work((*slot)++, ret))
 		return false;
 	ret->of = tensors;

@@ -158,7 +158,7 @@ static void works_are(const char *expected)
 	uint64_t slot = 0;
 
 	ggml_see(&stacks);
-	while (lbx_tensors_work(set, &slot, &w)) {
+	while (lbx_tensors_work(set, NULL, &slot, &w)) {
 		char *to = found + strlen(found);
 		to += sprintf(to, "%s%llu %s %s", *found ? "; " : "", (unsigned long long)w.thread, doing[w.doing],
 			      w.function);

@@ -128,12 +128,12 @@ static void programs_are_told_it_too(void **state)
 	    s, "where", "--json",
 	    "{\"provider\":\"made\",\"thread\":11,\"doing\":\"computes\",\"function\":\"forward_add\","
 	    "\"op\":\"ADD\",\"tensor\":3,\"name\":\"sum\",\"inputs\":[1,2],\"with\":1,\"node\":31,\"nodes\":68,\"result\":2,"
-	    "\"call\":\"decode (libmade.so)\",\"caller\":\"0x4711\",\"helps\":null,"
+	    "\"call\":\"decode (libmade.so)\",\"caller\":\"0x4711\",\"helps\":null,\"queued\":null,"
 	    "\"message\":\"made.c:12: ASSERT(n > 0) failed\",\"why\":null}");
 	says(s, "where", "--json",
 	     "\"thread\":12,\"doing\":\"computes\",\"function\":\"forward_mul\",\"op\":null,\"tensor\":null,"
 	     "\"name\":null,\"inputs\":null,\"with\":null,\"node\":null,\"nodes\":null,\"result\":null,\"call\":null,"
-	     "\"caller\":null,\"helps\":11,\"message\":null,\"why\":\"two may be meant\"}");
+	     "\"caller\":null,\"helps\":11,\"queued\":null,\"message\":null,\"why\":\"two may be meant\"}");
 	says(s, "where", "--json", "\"thread\":13,\"doing\":\"waits\",");
 	says(s, "where", "--json", "\"thread\":15,\"doing\":\"within\",");
 	says(s, "where", "--json", "],\"idle\":1,\"streams\":[]}");

@@ -20,12 +20,12 @@ static int by_use(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-static bool collect_of(struct lbx_tensors *set, struct lbx_works *ret)
+static bool collect_of(struct lbx_tensors *set, struct lbx_stacks *stacks, struct lbx_works *ret)
 {
 	uint64_t slot = 0;
 	struct lbx_work work, *more;
 
-	while (ret->n < MOST && lbx_tensors_work(set, &slot, &work)) {
+	while (ret->n < MOST && lbx_tensors_work(set, stacks, &slot, &work)) {
 		if (work.doing == LBX_IS_IDLE) {
 			ret->n_idle++;
 			continue;
@@ -41,12 +41,13 @@ static bool collect_of(struct lbx_tensors *set, struct lbx_works *ret)
 
 bool lbx_works_collect(struct lbx_context *context, struct lbx_works *ret)
 {
+	struct lbx_stacks *stacks = context->all_stacks ? context->all_stacks : context->stacks;
 	bool ok = true;
 
 	*ret = (struct lbx_works){ .n = 0 };
 	for (int i = 0; ok && i < context->n_sets; i++) {
 		ret->is_told |= context->sets[i]->ops->work != NULL;
-		ok = collect_of(context->sets[i], ret);
+		ok = collect_of(context->sets[i], stacks, ret);
 	}
 	if (ret->n)
 		qsort(ret->list, (size_t)ret->n, sizeof *ret->list, by_use);
@@ -93,9 +94,14 @@ static void describe_doing(const struct lbx_work *w, char *ret, size_t size)
 							: "computes",
 			 t.op, text, helps);
 	} else if (w->doing == LBX_COMPUTES) {
-		snprintf(ret, size, "    computes a tensor%s; which one is not certain: %s", helps, w->why);
+		snprintf(ret, size, "    %s%s; which one is not certain: %s",
+			 w->is_stream ? "runs a task for a tensor" : "computes a tensor", helps, w->why);
 	} else if (w->doing == LBX_WAITS) {
-		snprintf(ret, size, "    waits for the other threads of its graph%s", helps);
+		snprintf(ret, size, "    waits for %s%s%s%s",
+			 !w->is_stream ? "the other threads of its graph"
+			 : w->call[0]  ? "streams"
+				       : "another stream",
+			 helps, w->is_stream && w->why[0] ? ": " : "", w->is_stream ? w->why : "");
 	} else {
 		snprintf(ret, size, "    computes no tensor that is known%s%s", w->why[0] ? ": " : "", w->why);
 	}
@@ -153,7 +159,12 @@ bool lbx_describe_work(const struct lbx_work *w, int i, char *ret, size_t size)
 	}
 	if (w->result != w->id && find(w, w->result, &result) && i-- == 0) {
 		lbx_describe(&result, text, sizeof text);
-		snprintf(ret, size, "      its graph ends with %s", text);
+		snprintf(ret, size, "      %s %s", w->is_stream ? "for" : "its graph ends with", text);
+		return true;
+	}
+	if (w->has_queue && i-- == 0) {
+		snprintf(ret, size, "      %" PRId64 " task%s wait%s in its stream's queue", w->queued, LB_S(w->queued),
+			 LB_PLURAL(w->queued, "s", ""));
 		return true;
 	}
 	if (w->message[0] && i-- == 0) {
@@ -189,7 +200,7 @@ static json_t *json_work(const struct lbx_work *w)
 	struct lbx_tensor t;
 	bool found = find(w, w->id, &t);
 
-	return json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
+	return json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
 			 w->of->provider, "thread", lbx_json_int_if(w->thread, (int64_t)w->thread), "doing",
 			 doing[w->doing], "function", lbx_json_text(w->function), "op",
 			 found ? lbx_json_string(t.op) : json_null(), "tensor", lbx_json_int_if(found, (int64_t)w->id),
@@ -197,8 +208,9 @@ static json_t *json_work(const struct lbx_work *w)
 			 "with", lbx_json_int_if(w->with, (int64_t)w->with), "node",
 			 lbx_json_int_if(w->number, w->number), "nodes", lbx_json_int_if(w->number, w->count), "result",
 			 lbx_json_int_if(w->result, (int64_t)w->result), "call", lbx_json_text(w->call), "caller",
-			 lbx_json_address(w->caller), "helps", lbx_json_int_if(w->helps, (int64_t)w->helps), "message",
-			 lbx_json_text(w->message), "why", lbx_json_text(w->why));
+			 lbx_json_address(w->caller), "helps", lbx_json_int_if(w->helps, (int64_t)w->helps), "queued",
+			 lbx_json_int_if(w->has_queue, w->queued), "message", lbx_json_text(w->message), "why",
+			 lbx_json_text(w->why));
 }
 
 static void tell_work(struct lbx_out *out, const struct lbx_work *w, int indent)

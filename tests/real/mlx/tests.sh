@@ -240,6 +240,29 @@ mlx_programs()
 	mlx_program lm ' Compiled Multiply'
 }
 
+# mlx_where VERSION [core gdb]: what streams do, and who waits for them
+mlx_where()
+{
+	local what="mlx $1" python=$real/mlx-$1/bin/python said pid
+	said='a stream runs a task, others are queued; an evaluation waits for it'
+	fetched "mlx-$1" || return
+	coproc "$python" tests/real/mlx/where.py 2>/dev/null
+	pid=$COPROC_PID
+	same "$what: what streams do" "$said" "$(python3 tests/real/mlx/where_check.py "$O/bin/lazybones" pid $pid where --json)"
+	if [ "$2" ] && command -v gdb >/dev/null && [ -f "$O/lazybones.gdb" ]; then
+		same "$what, gdb: what streams do" "$said" "$(python3 tests/real/mlx/where_check.py \
+			gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set width 0' -iex "source $O/lazybones.gdb" \
+			-p $pid -ex 'tensor where --json')"
+	fi
+	if [ "$2" ] && gcore -o "$scratch/where" $pid >/dev/null 2>&1; then
+		same "$what, a core: what streams do" "$said" \
+			"$(python3 tests/real/mlx/where_check.py "$O/bin/lazybones" core "$scratch/where.$pid" where --json)"
+		rm -f "$scratch/where.$pid"
+	fi
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+}
+
 newest=0.32.4
 mlx_cpp
 mlx_recipes
@@ -269,3 +292,5 @@ fi
 for version in $newest 0.28.0 0.21.1; do mlx_stops $version; done
 mlx_stops_elsewhere $newest
 mlx_suspects
+mlx_where $newest everywhere
+mlx_where 0.21.1
