@@ -119,13 +119,15 @@ static void wake_at_child(void)
 	sigaction(SIGCHLD, &action, NULL);
 }
 
-static void be_program(char **argv, const int go[2], int failed)
+static void be_program(char **argv, bool is_timed, const int go[2], int failed)
 {
 	char byte, most[16];
 
-	setenv("LAZYBONES_TIMES", "memory", 0);
-	snprintf(most, sizeof most, "%d", LB_FLIGHT_MOST);
-	setenv("LAZYBONES_EVENTS", most, 0);
+	if (is_timed) {
+		setenv("LAZYBONES_TIMES", "memory", 0);
+		snprintf(most, sizeof most, "%d", LB_FLIGHT_MOST);
+		setenv("LAZYBONES_EVENTS", most, 0);
+	}
 	close(go[1]);
 	if (read(go[0], &byte, 1) < 0)
 		_exit(127);
@@ -137,13 +139,13 @@ static void be_program(char **argv, const int go[2], int failed)
 }
 
 /* 0, or the error for which the program could not be run; then it has ended. */
-static int start(struct lbx_following *following, char **argv, const int go[2], const int failed[2])
+static int start(struct lbx_following *following, char **argv, bool is_timed, const int go[2], const int failed[2])
 {
 	int error = 0;
 	pid_t pid = fork();
 
 	if (pid == 0)
-		be_program(argv, go, failed[1]);
+		be_program(argv, is_timed, go, failed[1]);
 	close(go[0]);
 	close(failed[1]);
 	struct lbx_followed *program = pid > 0 ? add(following, pid) : NULL;
@@ -163,7 +165,7 @@ static int start(struct lbx_following *following, char **argv, const int go[2], 
 	return error;
 }
 
-bool lbx_follow_start(char **argv, struct lbx_following *ret)
+bool lbx_follow_start(char **argv, bool is_timed, struct lbx_following *ret)
 {
 	int go[2], failed[2];
 
@@ -177,7 +179,7 @@ bool lbx_follow_start(char **argv, struct lbx_following *ret)
 	}
 	wake_at_child();
 	fflush(NULL);
-	int error = start(ret, argv, go, failed);
+	int error = start(ret, argv, is_timed, go, failed);
 	return !error || lb_fail("cannot run %s: %s", argv[0], strerror(error));
 }
 

@@ -33,9 +33,9 @@ struct lbx_following {
 	bool is_child;              /* that was started here */
 };
 
-/* argv ends with NULL. The environment is ours, with LAZYBONES_TIMES=memory and a large flight
- * recorder. */
-bool lbx_follow_start(char **argv, struct lbx_following *ret);
+/* argv ends with NULL. The environment is ours; where it is to be timed, with LAZYBONES_TIMES=memory and a large
+ * flight recorder. */
+bool lbx_follow_start(char **argv, bool is_timed, struct lbx_following *ret);
 bool lbx_follow_attach(pid_t pid, struct lbx_following *ret);
 /* Waits until something halts, or for some milliseconds. A signal ends the wait. */
 void lbx_follow_wait(struct lbx_following *following, int milliseconds);

@@ -307,7 +307,7 @@ static void warn(const struct lbx_followed *program)
 static bool begin(struct trace *trace)
 {
 	if (!trace->pid) {
-		bool ok = lbx_follow_start((char **)trace->program, &trace->following);
+		bool ok = lbx_follow_start((char **)trace->program, true, &trace->following);
 		trace->pid = ok ? trace->following.list[0]->pid : 0;
 		if (ok)
 			warn(trace->following.list[0]);

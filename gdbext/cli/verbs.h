@@ -13,6 +13,10 @@ struct lbx_verb {
 /* Each stands at the foot of its function's file. */
 extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites;
 
+/* Watches a program, where `words` behind the form of the same name ask for that. */
+extern const struct lbx_verb lbx_verb_doctor;
+bool lbx_doctor_watches(struct lbx_argv words);
+
 /* Their rows, and NULL. */
 extern const struct lbx_command *const lbx_verbs[];
 /* NULL when there is none. */

@@ -146,7 +146,7 @@ void play_three_evaluations(bool sick)
 	lb_tensor *x = lb_keep(lb_astype(normal(32, 32, 13), LB_F16));
 
 	lb_eval(x);
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 80; i++) {
 		LB_SCOPE {
 			lb_tensor *a = lb_exp(lb_matmul(x, x)), *b = lb_softmax(lb_matmul(x, x), LB_AXES(-1));
 			lb_tensor *d = lb_sum(lb_tanh(lb_matmul(x, x)), LB_ALL_AXES, false);
@@ -167,7 +167,7 @@ void play_read_in_between(bool sick)
 	lb_tensor *w = lb_keep(normal(16, 16, 14));
 	double sum = 0;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 80; i++) {
 		LB_SCOPE {
 			lb_tensor *y = lb_tanh(lb_matmul(normal(8, 16, 500 + (uint64_t)i), w));
 			lb_tensor *loss = lb_mean(lb_square(y), LB_ALL_AXES, false);

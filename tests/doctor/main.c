@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@ int main(int argc, char **argv)
 		for (int i = 0; i < SCENES; i++)
 			printf("%s %s %s\n", scenes[i].name, scenes[i].rule, scenes[i].severity);
 		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "crash") == 0) {
+		lb_eval(normal(4, 4, 1));
+		raise(SIGSEGV);
 	}
 	for (int i = 0; argc == 3 && i < SCENES; i++) {
 		if (strcmp(scenes[i].name, argv[1]) != 0)

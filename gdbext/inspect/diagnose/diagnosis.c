@@ -62,6 +62,45 @@ void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis)
 	*diagnosis = (struct lbx_diagnosis){ 0 };
 }
 
+static int worst_first(const void *a, const void *b)
+{
+	const struct lbx_diagnosed *x = a, *y = b;
+
+	if (x->severity != y->severity)
+		return y->severity > x->severity ? 1 : -1;
+	if (x->confidence != y->confidence)
+		return y->confidence > x->confidence ? 1 : -1;
+	return strcmp(x->rule->id, y->rule->id);
+}
+
+static void sort(struct lbx_diagnosis *d)
+{
+	if (d->n)
+		qsort(d->list, d->n, sizeof *d->list, worst_first);
+}
+
+static bool has(const struct lbx_diagnosis *d, const struct lbx_diagnosed *like)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->list[i].rule == like->rule && d->list[i].pc == like->pc &&
+		    (like->pc || strcmp(d->list[i].title, like->title) == 0))
+			return true;
+	return false;
+}
+
+bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier)
+{
+	for (size_t i = 0; i < earlier->n; i++) {
+		if (has(later, &earlier->list[i]))
+			continue;
+		if (!lb_reserve(later->list, later->room, later->n + 1))
+			return lb_fail("out of memory for %zu findings", later->n);
+		later->list[later->n++] = earlier->list[i];
+	}
+	sort(later);
+	return true;
+}
+
 /* ---- which rules ---- */
 
 static bool is_wanted(const struct lbx_rule *rule, const char *only)
@@ -263,17 +302,6 @@ static bool conclude(struct doctor *d, bool values)
 	return true;
 }
 
-static int worst_first(const void *a, const void *b)
-{
-	const struct lbx_diagnosed *x = a, *y = b;
-
-	if (x->severity != y->severity)
-		return y->severity > x->severity ? 1 : -1;
-	if (x->confidence != y->confidence)
-		return y->confidence > x->confidence ? 1 : -1;
-	return strcmp(x->rule->id, y->rule->id);
-}
-
 static void find_lines(struct doctor *d)
 {
 	for (size_t i = 0; i < d->c.diagnosis->n; i++) {
@@ -303,8 +331,8 @@ bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, 
 	};
 	bool done = are_rules(what->only) && open_program(&d) && choose(&d) && examine(&d);
 
-	if (done && ret->n)
-		qsort(ret->list, ret->n, sizeof *ret->list, worst_first);
+	if (done)
+		sort(ret);
 	for (int i = 0; i < d.n; i++) {
 		if (d.checks[i].rule->deinit)
 			d.checks[i].rule->deinit(d.checks[i].state);

@@ -59,6 +59,9 @@ struct lbx_diagnose {
 bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, struct lbx_diagnosis *ret);
 void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis); /* all 0 is fine */
 
+/* Adds what an earlier look has found, and `later` does not: to be told, not to be looked at any more. */
+bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier);
+
 const char *lbx_severity_name(enum lbx_severity severity);
 /* The worst of them; LBX_LOW where there is none. */
 enum lbx_severity lbx_diagnosis_worst(const struct lbx_diagnosis *diagnosis);

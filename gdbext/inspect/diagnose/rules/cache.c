@@ -8,6 +8,14 @@
 
 enum { BYTES_LEAST = 64 << 20 };
 
+/* What was in use at once may be needed at once again. */
+static enum lbx_severity severity_of(const struct lb_counters *n)
+{
+	return n->cache_bytes / 4 > n->peak_bytes   ? LBX_HIGH
+	       : n->cache_bytes / 2 > n->peak_bytes ? LBX_MEDIUM
+						    : LBX_LOW;
+}
+
 static bool conclude(struct lbx_case *c, void *state)
 {
 	const struct lb_counters *n = &c->root.counters;
@@ -16,7 +24,7 @@ static bool conclude(struct lbx_case *c, void *state)
 	(void)state;
 	if (c->root.uncounted[0] || n->cache_bytes < BYTES_LEAST || n->cache_bytes / 2 < n->active_bytes)
 		return true;
-	struct lbx_diagnosed *f = lbx_case_found(c, n->cache_bytes / 4 > n->peak_bytes ? LBX_HIGH : LBX_MEDIUM, 0.7);
+	struct lbx_diagnosed *f = lbx_case_found(c, severity_of(n), 0.7);
 	if (!f)
 		return lb_ok();
 	lbx_format_bytes((int64_t)n->cache_bytes, cache, sizeof cache);
@@ -43,8 +51,8 @@ const struct lbx_rule lbx_rule_cache = {
 	.example = "for (int n = 1; n < 4096; n++)\n"
 		   "	lb_eval(model(batch_of(n)));   /* each size leaves its buffers behind */",
 	.demands =
-	    "The cache holds at least 64 MiB, and more than twice what is in use. High where that is more than four\n"
-	    "times what was ever in use.",
+	    "The cache holds at least 64 MiB, and more than twice what is in use. Above low where that is more than\n"
+	    "twice what was ever in use, high where more than four times.",
 	.cure = "lb_clear_cache() now and then, lb_set_cache_limit(), or a few sizes that batches are padded to.",
 	.conclude = conclude,
 };

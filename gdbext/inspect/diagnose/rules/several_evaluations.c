@@ -6,7 +6,7 @@
 #include "inspect/diagnose/rule.h"
 #include "inspect/tensor/describe.h"
 
-enum { PERIOD_MOST = 16, TURNS_LEAST = 16, PLACE = 320 };
+enum { PERIOD_MOST = 16, TURNS_LEAST = 16, SMALL_OPS = 3, SMALL_TURNS = 64, PLACE = 320 };
 
 /* How many calls make a turn at the end of a thread's evaluations: 2 or more, each at a place of its own; 0: that is not so. */
 static size_t find_period(const struct lbx_evaluation *list, size_t n, size_t *ret_turns)
@@ -31,9 +31,19 @@ static bool are_different(const struct lbx_evaluation *list, size_t n)
 	return true;
 }
 
+/* Some checks of a few numbers, which cost next to nothing. */
+static bool is_little(const struct lbx_evaluation *turn, size_t period, size_t turns)
+{
+	size_t large = 0;
+
+	for (size_t i = 0; i < period; i++)
+		large += turn[i].ops > SMALL_OPS;
+	return large < 2 && turns < SMALL_TURNS;
+}
+
 static bool tell(struct lbx_case *c, const struct lbx_evaluation *turn, size_t period, size_t turns)
 {
-	struct lbx_diagnosed *f = lbx_case_found(c, LBX_MEDIUM, 0.7);
+	struct lbx_diagnosed *f = lbx_case_found(c, is_little(turn, period, turns) ? LBX_LOW : LBX_MEDIUM, 0.7);
 	char place[PLACE];
 
 	if (!f)
@@ -84,7 +94,8 @@ const struct lbx_rule lbx_rule_several_evaluations = {
 		   "	lb_eval_n(n, parameters);             /* and another */\n"
 		   "}",
 	.demands = "The newest evaluations of a thread, as the flight recorder has them, come from 2 to 16 different\n"
-		   "calls, in the same order for 16 turns or more.",
+		   "calls, in the same order for 16 turns or more. Low below 64 turns where no two of a turn's\n"
+		   "evaluations run more than 3 operations.",
 	.cure = "Evaluate all that a turn gives by one call at its end; values that are read after that cost nothing.",
 	.conclude = conclude,
 };

@@ -1,0 +1,301 @@
+/* lazybones doctor -- PROGRAM: a program that is watched to its end, and what is wrong with it. It is looked at while it
+ * runs, ever less often, and at its end, when its memory is still in place: what an earlier look has found, and a later
+ * one does not, is told all the same, since tensors come and go. Values are looked at where the program stands still. */
+#define _GNU_SOURCE
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/follow.h"
+#include "cli/manual.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "target/printable.h"
+#include "inspect/diagnose/diagnosis.h"
+#include "target/process.h"
+#include "target/stacks.h"
+
+enum { FIRST_MS = 10, LAST_MS = 60000, WAIT_MS = 50, DEFAULT_SECONDS = 10 };
+
+struct watch {
+	struct lbx_command row; /* of a program that is started here: without PID */
+	struct lbx_args args;
+	const char **program;
+	int64_t pid, every, seconds; /* every: in seconds; 0: not asked for */
+	struct lbx_diagnose what;
+	struct lbx_following following;
+	struct lbx_settings settings;
+	struct lbx_out out;
+	FILE *file;
+	int64_t began, next, pause; /* milliseconds */
+	struct lbx_diagnosis found; /* by all looks; of the last, which rules there were */
+	bool has_looked;
+	char why_not[1024]; /* of the last look that failed */
+	int status;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	stopped = signal;
+}
+
+bool lbx_doctor_watches(struct lbx_argv words)
+{
+	for (; *words.at; words.at++)
+		if (strcmp(*words.at, "--") == 0 || strcmp(*words.at, "--every") == 0 ||
+		    strncmp(*words.at, "--every=", 8) == 0)
+			return true;
+	return false;
+}
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool open_output(struct watch *w)
+{
+	const char *path = lbx_args_option(&w->args, "output");
+
+	w->file = path ? fopen(path, "we") : stderr;
+	if (!w->file)
+		return lb_fail("cannot write %s: %m", path);
+	w->out = lbx_terminal(w->file);
+	w->out.json = lbx_args_option(&w->args, "json");
+	return true;
+}
+
+/* "10" or "10s". */
+static bool parse_every(const struct lbx_args *args, int64_t *ret)
+{
+	const char *text = lbx_args_option(args, "every");
+	char number[16] = "";
+
+	if (!text)
+		return true;
+	size_t n = strlen(text);
+	if (n && n < sizeof number)
+		memcpy(number, text, n - (text[n - 1] == 's'));
+	return lbx_args_whole(args, "--every", number, 1, 86400, ret);
+}
+
+static bool has_program(struct lbx_argv words)
+{
+	while (*words.at && strcmp(*words.at, "--") != 0)
+		words.at++;
+	return *words.at;
+}
+
+static bool parse(struct watch *w, struct lbx_argv words)
+{
+	w->row = lbx_verb_doctor.row;
+	w->row.max_args = !has_program(words);
+	lbx_args_begin(&w->row, NULL, &w->args);
+	if (!lbx_args_take(&w->args, &words) || !parse_every(&w->args, &w->every) ||
+	    !lbx_args_int(&w->args, "seconds", 0, 1 << 20, &w->seconds))
+		return false;
+	w->program = words.at;
+	w->what.only = lbx_args_option(&w->args, "only");
+	if (w->args.n && !lbx_args_whole(&w->args, "PID", w->args.v[0], 1, INT32_MAX, &w->pid))
+		return false;
+	return ((*w->program != NULL) != (w->pid != 0) ||
+		lb_fail(
+		    "doctor: either PID --every SECONDS or -- PROGRAM [ARGUMENT]... (see lazybones help doctor)")) &&
+	       open_output(w);
+}
+
+/* Which of a program's tensors a finding was about cannot be asked any more. */
+static bool keep(struct watch *w, struct lbx_diagnosis *seen)
+{
+	if (!lbx_diagnosis_add(seen, &w->found))
+		return false;
+	lbx_diagnosis_deinit(&w->found);
+	w->found = *seen;
+	*seen = (struct lbx_diagnosis){ 0 };
+	w->has_looked = true;
+	return true;
+}
+
+static void note_why_not(struct watch *w)
+{
+	snprintf(w->why_not, sizeof w->why_not, "%s", lb_error_message());
+	lb_clear_error();
+}
+
+static void tell_look(struct watch *w, struct lbx_context *context, const struct lbx_diagnosis *seen)
+{
+	lbx_begin(&w->out, NULL);
+	lbx_tell(&w->out, "after %pF s:\n", LBX_INT("seconds", (now() - w->began) / 1000));
+	lbx_diagnosis_tell(context, seen, lbx_args_option(&w->args, "all"));
+	lbx_end(&w->out);
+	fflush(w->file);
+}
+
+/* Programs without tensors, as a shell that runs one, are no error. */
+static void look(struct watch *w, pid_t pid, bool is_last)
+{
+	struct lbx_context context = { .out = &w->out, .settings = &w->settings };
+	struct lbx_diagnosis seen = { 0 };
+	struct lbx_diagnose what = w->what;
+
+	what.seconds = is_last || w->every ? (double)w->seconds : 0;
+	bool done = lbx_process_open(pid, &context.target) && lbx_stacks_of_process(context.target, &context.stacks) &&
+		    lbx_diagnose(&context, &what, &seen);
+	if (done && w->every)
+		tell_look(w, &context, &seen);
+	if (!done || !keep(w, &seen))
+		note_why_not(w);
+	lbx_diagnosis_deinit(&seen);
+	lbx_stacks_destroy(context.stacks);
+	lbx_context_close(&context);
+	lbx_target_destroy(context.target);
+}
+
+static void look_at_all(struct watch *w)
+{
+	if (now() < w->next)
+		return;
+	for (int i = 0; i < w->following.n; i++)
+		if (w->following.list[i]->halt == LBX_RUNS && !w->following.list[i]->shares)
+			look(w, w->following.list[i]->pid, false);
+	w->pause = w->every ? w->every * 1000 : w->pause < LAST_MS / 2 ? 2 * w->pause : LAST_MS;
+	w->next = now() + w->pause;
+}
+
+static void see_halts(struct watch *w)
+{
+	struct lbx_following *following = &w->following;
+
+	for (int i = following->n; i-- > 0;) {
+		struct lbx_followed *program = following->list[i];
+		if (program->halt == LBX_AT_END && !program->shares)
+			look(w, program->pid, true);
+		if (program->halt == LBX_ENDED) {
+			if (program->pid == w->pid) {
+				w->status = program->status;
+				w->pid = 0;
+			}
+			lbx_follow_remove(following, i);
+		} else {
+			lbx_follow_release(program);
+		}
+	}
+}
+
+/* A program that was started here gets its own Ctrl-C, and is watched to its end. */
+static void follow(struct watch *w)
+{
+	while (w->following.n > 0 && w->pid) {
+		if (stopped && !w->following.is_child)
+			break;
+		if (stopped == SIGTERM)
+			kill((pid_t)w->pid, SIGTERM);
+		stopped = 0;
+		see_halts(w);
+		look_at_all(w);
+		if (w->following.n > 0 && w->pid)
+			lbx_follow_wait(&w->following, w->pause < WAIT_MS ? (int)w->pause : WAIT_MS);
+	}
+}
+
+static void tell_end(struct watch *w)
+{
+	struct lbx_out *out = &w->out;
+
+	if (!w->following.is_child)
+		return;
+	if (WIFSIGNALED(w->status))
+		lbx_tell(out, "the program was killed by SIG%pF\n",
+			 LBX_TEXT("signal", sigabbrev_np(WTERMSIG(w->status))));
+	else
+		lbx_tell(out, "the program ended with status %pF\n", LBX_INT("status", WEXITSTATUS(w->status)));
+}
+
+static int finish(struct watch *w)
+{
+	struct lbx_context context = { .out = &w->out, .settings = &w->settings };
+
+	lbx_begin(&w->out, NULL);
+	tell_end(w);
+	if (w->has_looked)
+		lbx_diagnosis_tell(&context, &w->found, lbx_args_option(&w->args, "all"));
+	else
+		lbx_tell(&w->out, "no tensors were seen in it: %pF\n", LBX_TEXT("error", w->why_not));
+	lbx_end(&w->out);
+	if (lbx_diagnosis_worst(&w->found) > LBX_LOW)
+		return LBX_EXIT_FOUND;
+	if (!w->following.is_child)
+		return w->has_looked ? LBX_EXIT_DONE : LBX_EXIT_FAILED;
+	return WIFSIGNALED(w->status) ? 128 + WTERMSIG(w->status) : WEXITSTATUS(w->status);
+}
+
+static bool begin(struct watch *w)
+{
+	w->began = now();
+	w->pause = FIRST_MS;
+	w->next = w->began + (w->every && w->pid ? 0 : w->every ? w->every * 1000 : FIRST_MS);
+	if (w->pid)
+		return lbx_follow_attach((pid_t)w->pid, &w->following);
+	if (!lbx_follow_start((char **)w->program, false, &w->following))
+		return false;
+	w->pid = w->following.list[0]->pid;
+	return true;
+}
+
+static int run_doctor(struct lbx_out *out, struct lbx_argv words)
+{
+	struct watch w = { .seconds = DEFAULT_SECONDS, .settings = lbx_default_settings };
+	struct sigaction action = { .sa_handler = stop };
+	int status = LBX_EXIT_FAILED;
+
+	(void)out;
+	if (!parse(&w, words)) {
+		lbx_complain(lbx_error_text());
+		return LBX_EXIT_MISUSED;
+	}
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (begin(&w)) {
+		follow(&w);
+		status = finish(&w);
+	} else {
+		lbx_complain(lbx_error_text());
+	}
+	lbx_follow_deinit(&w.following);
+	lbx_diagnosis_deinit(&w.found);
+	if (w.file != stderr && fclose(w.file) != 0) {
+		lbx_complain("cannot write what was found");
+		status = LBX_EXIT_FAILED;
+	}
+	return status;
+}
+
+const struct lbx_verb lbx_verb_doctor = {
+	.row = {
+		.name = "doctor",
+		.arguments = "(PID --every SECONDS | -- PROGRAM [ARGUMENT]...)",
+		.summary = "watch a program, and say what is wrong with it",
+		.max_args = 1,
+		.options = {
+			{ "every", "SECONDS", "tell what each look finds, so often" },
+			{ "only", "RULES", "check these rules alone: L1,L2a,nonfinite" },
+			{ "seconds", "N", "look at values for N seconds at most (default 10); 0: not at all" },
+			{ "all", NULL, "tell findings of low severity in full, too" },
+			{ "output", "FILE", "where to write (default standard error); also -o" },
+			{ "json", NULL, "write JSON instead of text" },
+		},
+		.letters = "output",
+	},
+	.run = run_doctor,
+};
