@@ -162,14 +162,24 @@ static void look(struct watch *w, pid_t pid, bool is_last)
 	lbx_target_destroy(context.target);
 }
 
+/* Ever longer, and so that looking takes a thirtieth of the time at most. */
+static int64_t pause_after(const struct watch *w, int64_t took)
+{
+	int64_t pause = 2 * w->pause > 30 * took ? 2 * w->pause : 30 * took;
+
+	return w->every ? w->every * 1000 : pause < LAST_MS ? pause : LAST_MS;
+}
+
 static void look_at_all(struct watch *w)
 {
-	if (now() < w->next)
+	int64_t began = now();
+
+	if (began < w->next)
 		return;
 	for (int i = 0; i < w->following.n; i++)
 		if (w->following.list[i]->halt == LBX_RUNS && !w->following.list[i]->shares)
 			look(w, w->following.list[i]->pid, false);
-	w->pause = w->every ? w->every * 1000 : w->pause < LAST_MS / 2 ? 2 * w->pause : LAST_MS;
+	w->pause = pause_after(w, now() - began);
 	w->next = now() + w->pause;
 }
 
