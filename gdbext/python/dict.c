@@ -7,7 +7,6 @@ enum {
 	LOG_MAX = 40,
 	LOG_MORE = 3,
 	SHARED_MAX = 30,
-	KEY_TEXT = 1024,
 	MAX_ENTRIES = 1 << 24 /* that are gone through */
 };
 /* In front of an instance. */
@@ -116,12 +115,9 @@ uint64_t lbx_py_dict_find(struct lbx_python *py, const struct lbx_py_dict *dict,
 {
 	uint64_t at, value;
 	int64_t i = 0;
-	char text[KEY_TEXT];
 
-	if (strlen(key) >= sizeof text)
-		return 0;
 	while (lbx_py_dict_next(py, dict, &i, &at, &value))
-		if (lbx_py_text(py, at, text, sizeof text) && strcmp(text, key) == 0)
+		if (lbx_py_text_is(py, at, key))
 			return value;
 	return 0;
 }
@@ -152,6 +148,15 @@ uint64_t lbx_py_class_attribute(struct lbx_python *py, uint64_t object, const ch
 	return type && lbx_py_dict_open(py, type->dict, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
 }
 
+bool lbx_py_is_dataclass(struct lbx_python *py, uint64_t object)
+{
+	struct lbx_py_type *type = (struct lbx_py_type *)lbx_py_type_of(py, object);
+
+	if (type && type->dataclass == LBX_PY_NOT_ASKED)
+		type->dataclass = lbx_py_class_attribute(py, object, "__dataclass_fields__") ? LBX_PY_YES : LBX_PY_NO;
+	return type && type->dataclass == LBX_PY_YES;
+}
+
 bool lbx_py_mapping_open(struct lbx_python *py, uint64_t object, struct lbx_py_dict *ret)
 {
 	const struct lbx_py_type *type = object ? lbx_py_type_of(py, object) : NULL;
@@ -164,15 +169,13 @@ bool lbx_py_mapping_open(struct lbx_python *py, uint64_t object, struct lbx_py_d
 uint64_t lbx_py_field(struct lbx_python *py, uint64_t object, const char *name)
 {
 	uint64_t items, names;
-	char text[KEY_TEXT];
 	int64_t n, n_names;
 
 	if (!lbx_py_items(py, object, &items, &n) ||
 	    !lbx_py_items(py, lbx_py_class_attribute(py, object, "_fields"), &names, &n_names))
 		return 0;
 	for (int64_t i = 0; i < n && i < n_names; i++)
-		if (lbx_py_text(py, lbx_py_word(py, names + (uint64_t)i * sizeof names), text, sizeof text) &&
-		    strcmp(text, name) == 0)
+		if (lbx_py_text_is(py, lbx_py_word(py, names + (uint64_t)i * sizeof names), name))
 			return lbx_py_word(py, items + (uint64_t)i * sizeof items);
 	return 0;
 }

@@ -27,6 +27,8 @@ uint64_t lbx_py_dict_find_int(struct lbx_python *py, const struct lbx_py_dict *d
 uint64_t lbx_py_attribute(struct lbx_python *py, uint64_t object, const char *name);
 /* Likewise of its class alone. */
 uint64_t lbx_py_class_attribute(struct lbx_python *py, uint64_t object, const char *name);
+/* Whether its class is one of dataclasses. */
+bool lbx_py_is_dataclass(struct lbx_python *py, uint64_t object);
 /* The item of a named tuple; 0: it has none of that name, or is none. */
 uint64_t lbx_py_field(struct lbx_python *py, uint64_t object, const char *name);
 

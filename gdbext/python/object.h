@@ -23,6 +23,7 @@ enum lbx_py_kind {
 };
 
 enum { LBX_PY_NAME = 96 };
+enum lbx_py_answer { LBX_PY_NOT_ASKED, LBX_PY_NO, LBX_PY_YES };
 
 struct lbx_py_type {
 	uint64_t address;
@@ -36,6 +37,7 @@ struct lbx_py_type {
 	uint64_t cached_keys;
 	uint64_t base; /* the type that it is derived from, the first of several; 0: none */
 	uint64_t dict; /* what its class has; 0: not known */
+	enum lbx_py_answer dataclass; /* dict.h */
 	char name[LBX_PY_NAME];
 };
 
@@ -58,6 +60,9 @@ void lbx_py_types_clear(struct lbx_py_types *types);
 
 /* The characters of a str, in UTF-8, as far as there is room. False, quietly, where it is none. */
 bool lbx_py_text(struct lbx_python *py, uint64_t object, char *ret, size_t size);
+/* Whether it is a str of these characters, fewer than LBX_PY_TEXT bytes. */
+enum { LBX_PY_TEXT = 1024 };
+bool lbx_py_text_is(struct lbx_python *py, uint64_t object, const char *text);
 /* False, quietly, where it is no int, or has more than 64 bits. */
 bool lbx_py_int(struct lbx_python *py, uint64_t object, int64_t *ret);
 /* Of a list or tuple: where its items are, and how many: some may be 0. */

@@ -40,6 +40,20 @@ static uint32_t character(const unsigned char *bytes, unsigned width)
 	return c;
 }
 
+/* As they lie there, which most do; false: they are to be read one by one. */
+static bool read_ascii(struct lbx_python *py, uint64_t at, uint64_t n, char *ret, size_t size)
+{
+	size_t some = n < size ? (size_t)n : size - 1;
+
+	if (!lbx_py_read(py, at, ret, some))
+		return false;
+	for (size_t i = 0; i < some; i++)
+		if (ret[i] & 0x80)
+			return false;
+	ret[some] = '\0';
+	return true;
+}
+
 static bool read_characters(struct lbx_python *py, uint64_t at, uint64_t n, unsigned width, char *ret, size_t size)
 {
 	unsigned char bytes[PIECE * 4];
@@ -80,7 +94,18 @@ bool lbx_py_text(struct lbx_python *py, uint64_t object, char *ret, size_t size)
 	uint64_t at = object + (is_ascii && state & COMPACT ? py->layout.short_text : py->layout.text);
 	if (!(state & COMPACT)) /* of a class derived from str: elsewhere */
 		at = lbx_py_word(py, at);
-	return read_characters(py, at, n, width, ret, size);
+	return (is_ascii && read_ascii(py, at, n, ret, size)) || read_characters(py, at, n, width, ret, size);
+}
+
+bool lbx_py_text_is(struct lbx_python *py, uint64_t object, const char *text)
+{
+	char own[LBX_PY_TEXT];
+	uint64_t n, characters = 0;
+
+	for (const char *c = text; *c; c++)
+		characters += (*c & 0xc0) != 0x80;
+	return lbx_py_read(py, object + LBX_PY_SIZE, &n, sizeof n) && n == characters &&
+	       lbx_py_text(py, object, own, sizeof own) && strcmp(own, text) == 0;
 }
 
 /* ---- int ---- */

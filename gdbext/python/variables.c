@@ -62,8 +62,7 @@ static void look_at(struct look *l, const char *name, uint64_t object, int depth
 		look_at_items(l, name, items, n, depth);
 	else if (lbx_py_mapping_open(l->py, object, &dict))
 		look_at_entries(l, name, &dict, NULL, depth);
-	else if (lbx_py_class_attribute(l->py, object, "__dataclass_fields__") &&
-		 lbx_py_attributes_open(l->py, object, &dict))
+	else if (lbx_py_is_dataclass(l->py, object) && lbx_py_attributes_open(l->py, object, &dict))
 		look_at_entries(l, name, &dict, ".", depth);
 }
 

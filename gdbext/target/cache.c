@@ -6,18 +6,24 @@
 #include "base/error.h"
 #include "lazybones.h"
 
-enum { LINE_BITS = 14, LINE = 1 << LINE_BITS, LINES_BITS = 8, LINES = 1 << LINES_BITS };
+enum { LINE_BITS = 14, LINE = 1 << LINE_BITS, LINES_BITS = 10, LINES = 1 << LINES_BITS };
 
 struct line {
 	uint64_t tag; /* the line's number, plus 1; 0: empty */
-	const char *bytes;
+	const char *bytes; /* NULL: not all of it can be read */
 	char *own;
 };
 
 struct lbx_cache {
+	struct lbx_target view; /* first */
 	struct lbx_target *target;
 	struct line lines[LINES];
 };
+
+static bool view_read(struct lbx_target *view, uint64_t address, void *to, size_t n)
+{
+	return lbx_cache_read((struct lbx_cache *)view, address, to, n);
+}
 
 struct lbx_cache *lbx_cache_create(struct lbx_target *target)
 {
@@ -26,6 +32,8 @@ struct lbx_cache *lbx_cache_create(struct lbx_target *target)
 		lb_fail("out of memory");
 		return NULL;
 	}
+	static const struct lbx_target_ops ops = { .read = view_read };
+	cache->view = (struct lbx_target){ .ops = &ops, .liveness = target->liveness };
 	cache->target = target;
 	return cache;
 }
@@ -37,6 +45,11 @@ void lbx_cache_destroy(struct lbx_cache *cache)
 	for (int i = 0; i < LINES; i++)
 		free(cache->lines[i].own);
 	free(cache);
+}
+
+struct lbx_target *lbx_cache_view(struct lbx_cache *cache)
+{
+	return &cache->view;
 }
 
 void lbx_cache_clear(struct lbx_cache *cache)
@@ -75,6 +88,8 @@ static const char *line_at(struct lbx_cache *cache, uint64_t address)
 		if (!lbx_target_read(cache->target, base, line->own, LINE)) {
 			if (clean)
 				lb_clear_error();
+			line->bytes = NULL;
+			line->tag = number + 1;
 			return NULL;
 		}
 	}

@@ -10,6 +10,8 @@ struct lbx_cache;
 
 struct lbx_cache *lbx_cache_create(struct lbx_target *target);
 void lbx_cache_destroy(struct lbx_cache *cache); /* NULL is fine */
+/* What is read through it, as a target that can read, no more. */
+struct lbx_target *lbx_cache_view(struct lbx_cache *cache);
 void lbx_cache_clear(struct lbx_cache *cache);
 /* Reads by another target of the same program from here on; what is kept stays, unless it lies in the one before. */
 void lbx_cache_use(struct lbx_cache *cache, struct lbx_target *target);

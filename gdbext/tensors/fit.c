@@ -4,9 +4,14 @@
 
 enum { ONE_IN = 20 /* may not fit: a word that only looks like an object, or one that is being made */ };
 
+size_t lbx_fit_least(size_t n)
+{
+	return n - n / ONE_IN;
+}
+
 bool lbx_fit_is_good(const struct lbx_fit *fit)
 {
-	return fit->n && fit->n_fits >= fit->n - fit->n / ONE_IN;
+	return fit->n && fit->n_fits >= lbx_fit_least(fit->n);
 }
 
 bool lbx_fit_fail(const char *library, const char *objects, int n, const struct lbx_fit *best)

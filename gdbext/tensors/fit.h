@@ -11,6 +11,8 @@ struct lbx_fit {
 	size_t n_hints, n_tell; /* of those that fit: what could hardly look so by chance, and what could not */
 };
 
+/* Of n, how many must fit. */
+size_t lbx_fit_least(size_t n);
 bool lbx_fit_is_good(const struct lbx_fit *fit);
 /* Says why none is believed, of "PyTorch" and its "tensors"; `n` layouts fit, `best` is the one that fits best. */
 bool lbx_fit_fail(const char *library, const char *objects, int n, const struct lbx_fit *best);

@@ -101,17 +101,30 @@ static enum fit fit(struct lbx_torch_set *s, struct lbx_target *target, const st
 	return r.size > 1 && storage.data ? TELLS : HINTS;
 }
 
-/* Of some of the objects, spread over all. */
-static struct lbx_fit fit_all(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout)
+/* Objects that the layouts are tried on, spread over all. */
+struct sample {
+	size_t n;
+	uint64_t objects[SAMPLE];
+};
+
+static void take_sample(struct lbx_torch_set *s, struct lbx_target *target, struct sample *ret)
 {
 	size_t step = s->n / SAMPLE + 1;
-	struct lbx_fit ret = { 0 };
 
-	for (size_t i = 0; i < s->n; i += step) {
-		if (!is_counted(target, s->objects[i]))
-			continue;
-		enum fit how = fit(s, target, layout, s->objects[i]);
-		ret.n++;
+	ret->n = 0;
+	for (size_t i = 0; i < s->n && ret->n < SAMPLE; i += step)
+		if (is_counted(target, s->objects[i]))
+			ret->objects[ret->n++] = s->objects[i];
+}
+
+/* How many of them have a layout, if no fewer than `least`: most layouts are no one's. */
+static struct lbx_fit fit_all(struct lbx_torch_set *s, struct lbx_target *target, const struct lbx_torch_layout *layout,
+			      const struct sample *sample, size_t least)
+{
+	struct lbx_fit ret = { .n = sample->n };
+
+	for (size_t i = 0; i < sample->n && ret.n_fits + (sample->n - i) >= least; i++) {
+		enum fit how = fit(s, target, layout, sample->objects[i]);
 		ret.n_fits += how != NO_FIT;
 		ret.n_hints += how == HINTS;
 		ret.n_tell += how == TELLS;
@@ -130,24 +143,36 @@ static const char *since(const struct lbx_torch_layout *layout)
 	return NULL;
 }
 
+static bool no_layout(struct lbx_torch_set *s, struct lbx_target *target, const struct sample *sample, int n)
+{
+	struct lbx_fit best = { .n = sample->n };
+	struct lbx_torch_layout guess;
+
+	for (int i = 0; lbx_torch_layout_guess(i, &guess); i++) {
+		struct lbx_fit f = fit_all(s, target, &guess, sample, best.n_fits);
+		if (f.n_fits > best.n_fits)
+			best = f;
+	}
+	return lbx_fit_fail("PyTorch", "tensors", n, &best);
+}
+
 /* One that no known version has is believed only if some tell. */
 static bool decide_layout(struct lbx_torch_set *s, struct lbx_target *target)
 {
 	struct lbx_torch_layout guess;
-	struct lbx_fit best = { 0 };
+	struct sample sample;
 	int n = 0;
 
+	take_sample(s, target, &sample);
 	for (int i = 0; lbx_torch_layout_guess(i, &guess); i++) {
-		struct lbx_fit f = fit_all(s, target, &guess);
-		if (i == 0 || f.n_fits > best.n_fits)
-			best = f;
+		struct lbx_fit f = fit_all(s, target, &guess, &sample, lbx_fit_least(sample.n));
 		guess.since = since(&guess);
 		if (!lbx_fit_is_good(&f) || !(f.n_tell || (f.n_hints && guess.since)))
 			continue;
 		n++;
 		s->layout = guess;
 	}
-	return n == 1 || lbx_fit_fail("PyTorch", "tensors", n, &best);
+	return n == 1 || no_layout(s, target, &sample, n);
 }
 
 /* Where many come and go while a program is copied, too many are half of one moment, half of another; what it has now is not. */

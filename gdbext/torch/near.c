@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "python/variables.h"
+#include "target/cache.h"
 #include "torch/decode.h"
 #include "torch/find.h"
 
@@ -68,6 +69,7 @@ bool lbx_torch_near_find(struct lbx_torch_set *s, struct lbx_python *py)
 	struct lbx_py_frame frame;
 	bool clean = lb_ok();
 
+	s->reader = lbx_cache_view(py->cache); /* tensors lie among objects of Python's */
 	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
 		for (bool more = lbx_py_frame_first(py, &thread, &frame); more && s->n < ENOUGH;
 		     more = lbx_py_frame_next(py, &frame, &frame))

@@ -26,6 +26,7 @@ struct lbx_torch_set {
 	size_t n, room;
 	uint64_t *storages; /* likewise: their numbers are of their own */
 	size_t n_storages, storages_room;
+	struct lbx_target *reader; /* what it is read by; NULL: as directly as can be */
 	struct lbx_python *near; /* of a set that has only what objects of Python lead to (near.h); else NULL */
 	bool is_torn; /* the program ran while its memory was read: each is looked at twice */
 	size_t n_other; /* that have the class of a tensor, and are none with that layout */
@@ -53,7 +54,7 @@ static inline struct lbx_target *lbx_torch_set_target(const struct lbx_torch_set
 {
 	struct lbx_target *direct = lbx_target_direct(s->tensors.target);
 
-	return direct ? direct : s->tensors.target;
+	return s->reader ? s->reader : direct ? direct : s->tensors.target;
 }
 
 /* How many of n addresses, in their order, are not above one. */
