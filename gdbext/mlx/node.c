@@ -49,6 +49,11 @@ bool lbx_mlx_int(const struct lbx_mlx_node *n, uint32_t at, int32_t *ret)
 	return field(n, at, ret, sizeof *ret);
 }
 
+bool lbx_mlx_word(const struct lbx_mlx_node *n, uint32_t at, int64_t *ret)
+{
+	return field(n, at, ret, sizeof *ret);
+}
+
 bool lbx_mlx_flag(const struct lbx_mlx_node *n, uint32_t at, bool *ret)
 {
 	unsigned char byte;
@@ -69,13 +74,12 @@ bool lbx_mlx_double(const struct lbx_mlx_node *n, uint32_t at, double *ret)
 	return field(n, at, ret, sizeof *ret);
 }
 
-static bool numbers(const struct lbx_mlx_node *n, uint32_t at, bool is_small, int *ret_n, int64_t *ret)
+static bool numbers(const struct lbx_mlx_node *n, uint32_t at, bool is_small, size_t width, int *ret_n, int64_t *ret)
 {
 	int64_t list[LBX_MLX_AXES];
 
 	*ret_n = -1;
-	if (!lbx_mlx_vector_read(lbx_mlx_set_target(n->set), is_small, n->record.primitive + at, sizeof(int32_t), ret_n,
-				 list) ||
+	if (!lbx_mlx_vector_read(lbx_mlx_set_target(n->set), is_small, n->record.primitive + at, width, ret_n, list) ||
 	    *ret_n > LB_MAX_RANK)
 		return lbx_mlx_no_recipe(n, "such a list of numbers") != LBX_FAIL;
 	for (int i = 0; i < *ret_n; i++)
@@ -85,12 +89,17 @@ static bool numbers(const struct lbx_mlx_node *n, uint32_t at, bool is_small, in
 
 bool lbx_mlx_ints(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK])
 {
-	return numbers(n, at, false, ret_n, ret);
+	return numbers(n, at, false, sizeof(int32_t), ret_n, ret);
 }
 
 bool lbx_mlx_shape(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK])
 {
-	return numbers(n, at, n->set->layout->is_small, ret_n, ret);
+	return numbers(n, at, n->set->layout->is_small, sizeof(int32_t), ret_n, ret);
+}
+
+bool lbx_mlx_strides(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK])
+{
+	return numbers(n, at, n->set->layout->is_small, sizeof *ret, ret_n, ret);
 }
 
 bool lbx_mlx_list(const struct lbx_mlx_node *n, uint32_t at, struct lbx_mlx_arrays *ret)

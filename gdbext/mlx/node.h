@@ -8,7 +8,13 @@
 
 /* Bytes from the primitive's beginning: behind its virtual table and its stream. What has the alignment of a word begins
  * 4 bytes later. */
-enum { LBX_MLX_OWN = 0x14, LBX_MLX_OWN_WORDS = 0x18, LBX_MLX_VECTOR = 0x18, LBX_MLX_SMALL = 0x48 };
+enum {
+	LBX_MLX_OWN = 0x14,
+	LBX_MLX_OWN_WORDS = 0x18,
+	LBX_MLX_VECTOR = 0x18,
+	LBX_MLX_SMALL = 0x48,
+	LBX_MLX_SMALL_WORDS = 0x70
+};
 
 struct lbx_mlx_node {
 	struct lbx_mlx_set *set;
@@ -28,6 +34,12 @@ static inline uint32_t lbx_mlx_shape_bytes(const struct lbx_mlx_node *n)
 	return n->set->layout->is_small ? LBX_MLX_SMALL : LBX_MLX_VECTOR;
 }
 
+/* Likewise of Strides. */
+static inline uint32_t lbx_mlx_strides_bytes(const struct lbx_mlx_node *n)
+{
+	return n->set->layout->is_small ? LBX_MLX_SMALL_WORDS : LBX_MLX_VECTOR;
+}
+
 static inline enum lb_dtype lbx_mlx_dtype(const struct lbx_mlx_node *n, int value)
 {
 	return lbx_step(n->r, value)->dtype;
@@ -40,12 +52,14 @@ int lbx_mlx_input(const struct lbx_mlx_node *n, uint32_t i);
 int lbx_mlx_no_recipe(const struct lbx_mlx_node *n, const char *what);
 /* A field; fails where it cannot be read, or has no such value. */
 bool lbx_mlx_int(const struct lbx_mlx_node *n, uint32_t at, int32_t *ret);
+bool lbx_mlx_word(const struct lbx_mlx_node *n, uint32_t at, int64_t *ret);
 bool lbx_mlx_flag(const struct lbx_mlx_node *n, uint32_t at, bool *ret);
 bool lbx_mlx_float(const struct lbx_mlx_node *n, uint32_t at, float *ret);
 bool lbx_mlx_double(const struct lbx_mlx_node *n, uint32_t at, double *ret);
 /* A std::vector<int>, or a Shape, of at most LB_MAX_RANK numbers. */
 bool lbx_mlx_ints(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
 bool lbx_mlx_shape(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
+bool lbx_mlx_strides(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
 /* A std::vector of arrays. */
 bool lbx_mlx_list(const struct lbx_mlx_node *n, uint32_t at, struct lbx_mlx_arrays *ret);
 /* An axis of a value; negative ones count from the end. */

@@ -27,6 +27,8 @@ int lbx_mlx_log1p(struct lbx_mlx_node *n, int x);
 int lbx_mlx_sliced(const struct lbx_mlx_node *n, int x, const int64_t *begin, const int64_t *step,
 		   const int64_t *sizes);
 
+/* An index from the end as one from the beginning, of an axis of that size. */
+int lbx_mlx_from_beginning(struct lbx_mlx_node *n, int indices, int64_t size);
 /* Gather, where several axes have indices. */
 int lbx_mlx_recipe_gather_several(struct lbx_mlx_node *n, int n_axes, const int64_t *axes, const int64_t *sizes);
 

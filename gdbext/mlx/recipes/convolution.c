@@ -39,22 +39,60 @@ static bool take_all(const struct lbx_mlx_node *n, struct convolution *c)
 	return take_fields(n, 1, c);
 }
 
-/* Whether it is none that has been turned round, and makes the array's shape. */
+/* Whether it makes the array's shape. */
 static bool fits(const struct lbx_mlx_node *n, const struct lbx_step *x, const struct lbx_step *w,
 		 const struct convolution *c)
 {
-	bool ok = !c->flip && c->groups >= 1 && w->shape[0] % c->groups == 0 && n->record.rank == x->rank &&
+	bool ok = c->groups >= 1 && w->shape[0] % c->groups == 0 && n->record.rank == x->rank &&
 		  w->shape[w->rank - 1] * c->groups == x->shape[x->rank - 1] &&
 		  n->record.sizes[x->rank - 1] == w->shape[0] && n->record.sizes[0] == x->shape[0];
 
 	for (int i = 0; ok && i < c->n; i++) {
 		int64_t reach, padded = x->shape[i + 1] + c->low[i] + c->high[i];
 		ok = c->low[i] >= 0 && c->high[i] >= 0 && c->stride[i] >= 1 && c->dilation[i] >= 1 &&
-		     c->spread[i] == 1 && w->shape[i + 1] >= 1 && x->shape[i + 1] < INT32_MAX &&
+		     w->shape[i + 1] >= 1 && x->shape[i + 1] < INT32_MAX &&
 		     lb_mul(w->shape[i + 1] - 1, c->dilation[i], &reach) && reach < padded &&
 		     n->record.sizes[i + 1] == (padded - reach - 1) / c->stride[i] + 1;
 	}
 	return ok;
+}
+
+/* Zeros between elements, as a transposed convolution has them. */
+static int spread_out(const struct lbx_mlx_node *n, int x, const struct convolution *c)
+{
+	int64_t first[LB_MAX_RANK] = { 0 }, steps[LB_MAX_RANK];
+	bool is_spread = false;
+
+	if (x == LBX_FAIL)
+		return LBX_FAIL;
+	struct lbx_step s = *lbx_step(n->r, x);
+	for (int i = 0; i < s.rank; i++)
+		steps[i] = 1;
+	for (int i = 0; i < c->n; i++) {
+		int64_t *size = &s.shape[i + 1];
+		if (c->spread[i] < 1 || *size < 1 || !lb_mul(*size - 1, c->spread[i], size) || *size >= INT32_MAX)
+			return lbx_mlx_no_recipe(n, "such steps");
+		*size += 1;
+		steps[i + 1] = c->spread[i];
+		is_spread |= c->spread[i] > 1;
+	}
+	if (!is_spread)
+		return x;
+	int zeros = lbx_step_spread(n->r, lbx_step_number(n->r, s.dtype, 0), s.rank, s.shape);
+	return lbx_step_put_slice(n->r, lbx_step_dense(n->r, zeros), x, first, steps);
+}
+
+/* Each kernel backwards. */
+static int turned(const struct lbx_mlx_node *n, int w, const struct convolution *c)
+{
+	if (w == LBX_FAIL || !c->flip)
+		return w;
+	struct lbx_step s = *lbx_step(n->r, w);
+	for (int i = 1; i <= c->n; i++) {
+		s.offset += s.shape[i] ? (s.shape[i] - 1) * s.strides[i] : 0;
+		s.strides[i] = -s.strides[i];
+	}
+	return lbx_step_dense(n->r, lbx_step_view(n->r, w, s.rank, s.shape, s.strides, s.offset));
 }
 
 /* (n, places, kernel's elements, channels) */
@@ -102,6 +140,11 @@ int lbx_mlx_recipe_convolution(struct lbx_mlx_node *n)
 		return lbx_mlx_no_recipe(n, "such shapes or dtypes");
 	if (!take_all(n, &c))
 		return LBX_FAIL;
+	x = spread_out(n, x, &c);
+	w = turned(n, w, &c);
+	if (x == LBX_FAIL || w == LBX_FAIL)
+		return LBX_FAIL;
+	image = *lbx_step(n->r, x);
 	if (!fits(n, &image, &kernel, &c))
 		return lbx_mlx_no_recipe(n, "such padding, steps or groups");
 	enum lb_dtype dtype = lbx_mlx_is_half(image.dtype) ? LB_F32 : image.dtype;

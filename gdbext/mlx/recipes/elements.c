@@ -153,6 +153,42 @@ int lbx_mlx_recipe_remainder(struct lbx_mlx_node *n)
 	return lbx_step_where(n->r, lbx_step_with(n->r, LB_OP_EQUAL, b, 0), a, y);
 }
 
+/* A quotient without its fraction, and what is left. Of 0.28 and before it is the one nearer to 0, and the rest has the sign of what is
+ * divided; of 0.32.4 the one below, and the rest has the divisor's. */
+int lbx_mlx_recipe_divmod(struct lbx_mlx_node *n)
+{
+	enum { CUT_UNTIL = 2800, BELOW_SINCE = 3204 };
+	int a, b, version = lbx_mlx_version(n->set);
+	bool cuts = version <= CUT_UNTIL;
+
+	if (!operands(n, &a, &b) || !is_number(n, a))
+		return LBX_FAIL;
+	enum lb_dtype dtype = lbx_mlx_dtype(n, a);
+	if (lbx_mlx_is_half(dtype) || dtype == LB_I64 || dtype == LB_U64)
+		return lbx_mlx_no_recipe(n, "such a dtype");
+	if (version == LBX_MLX_UNKNOWN || (!cuts && version < BELOW_SINCE))
+		return lbx_mlx_no_recipe(n, "such a version");
+	enum lb_dtype wide = lb_dtype_is_float((int)dtype) ? dtype : LB_F64;
+	a = lbx_step_cast(n->r, a, wide);
+	b = lbx_step_cast(n->r, b, wide);
+	int zero = lbx_step_number(n->r, wide, 0), y;
+	if (n->record.position == 0) {
+		int ratio = lbx_step_binary(n->r, LB_OP_DIVIDE, a, b);
+		y = lbx_step_unary(n->r, LB_OP_FLOOR, ratio);
+		if (cuts)
+			y = lbx_step_where(n->r, lbx_step_binary(n->r, LB_OP_LESS, ratio, zero),
+					   lbx_step_unary(n->r, LB_OP_CEIL, ratio), y);
+		return lbx_step_cast(n->r, y, dtype);
+	}
+	if (!cuts)
+		return lbx_step_cast(n->r, lbx_step_binary(n->r, LB_OP_REMAINDER, a, b), dtype);
+	y = lbx_step_binary(n->r, LB_OP_REMAINDER, lbx_step_unary(n->r, LB_OP_ABS, a),
+			    lbx_step_unary(n->r, LB_OP_ABS, b));
+	y = lbx_step_where(n->r, lbx_step_binary(n->r, LB_OP_LESS, a, zero), lbx_step_unary(n->r, LB_OP_NEGATIVE, y),
+			   y);
+	return lbx_step_cast(n->r, y, dtype);
+}
+
 int lbx_mlx_recipe_binary(struct lbx_mlx_node *n)
 {
 	int a, b;

@@ -62,9 +62,10 @@ int lbx_mlx_recipe_scatter_axis(struct lbx_mlx_node *n)
 			     params);
 }
 
-/* An index from the end is one from the beginning. */
-static int from_beginning(struct lbx_mlx_node *n, int indices, int64_t size)
+int lbx_mlx_from_beginning(struct lbx_mlx_node *n, int indices, int64_t size)
 {
+	if (indices == LBX_FAIL)
+		return LBX_FAIL;
 	indices = lbx_step_cast(n->r, indices, LB_I64);
 	int negative = lbx_step_with(n->r, LB_OP_LESS, indices, 0);
 	return lbx_step_where(n->r, negative, lbx_step_with(n->r, LB_OP_ADD, indices, (double)size), indices);
@@ -89,7 +90,7 @@ int lbx_mlx_recipe_gather_several(struct lbx_mlx_node *n, int n_axes, const int6
 			return lbx_mlx_no_recipe(n, "such axes");
 		chosen |= 1u << axes[i];
 		order[k++] = (int)axes[i];
-		indices = from_beginning(n, indices, from.shape[axes[i]]);
+		indices = lbx_mlx_from_beginning(n, indices, from.shape[axes[i]]);
 		at = i ? lbx_step_binary(n->r, LB_OP_ADD,
 					 lbx_step_with(n->r, LB_OP_MULTIPLY, at, (double)from.shape[axes[i]]), indices)
 		       : indices;

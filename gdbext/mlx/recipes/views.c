@@ -15,6 +15,42 @@ int lbx_mlx_recipe_depends(struct lbx_mlx_node *n)
 	return lbx_mlx_input(n, n->record.position);
 }
 
+/* As what a function of the program's has made of its inputs, which stand in front of that. */
+int lbx_mlx_recipe_custom(struct lbx_mlx_node *n)
+{
+	uint32_t results = n->record.siblings.n + 1;
+
+	if (results > n->n_inputs || n->record.position >= results)
+		return lbx_mlx_no_recipe(n, "so few inputs");
+	return lbx_mlx_input(n, n->n_inputs - results + n->record.position);
+}
+
+/* Over elements in row-major order. */
+int lbx_mlx_recipe_as_strided(struct lbx_mlx_node *n)
+{
+	uint32_t at = LBX_MLX_OWN_WORDS + lbx_mlx_shape_bytes(n);
+	int x = lbx_step_dense(n->r, lbx_mlx_input(n, 0)), n_shape, n_strides;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], offset, reach, low = 0, high = 0;
+
+	if (x == LBX_FAIL || !lbx_mlx_shape(n, LBX_MLX_OWN_WORDS, &n_shape, shape) ||
+	    !lbx_mlx_strides(n, at, &n_strides, strides) || !lbx_mlx_word(n, at + lbx_mlx_strides_bytes(n), &offset))
+		return LBX_FAIL;
+	struct lbx_step s = *lbx_step(n->r, x);
+	if (n_shape != n_strides || n_shape != n->record.rank)
+		return lbx_mlx_no_recipe(n, "such axes");
+	for (int i = 0; i < n_shape; i++) {
+		if (shape[i] < 1 || !lb_mul(shape[i] - 1, strides[i], &reach) ||
+		    !lb_sum_of(reach < 0 ? low : high, reach, reach < 0 ? &low : &high))
+			return lbx_mlx_no_recipe(n, "such a shape");
+	}
+	int64_t size = 1;
+	for (int i = 0; i < s.rank; i++)
+		size *= s.shape[i];
+	if (offset < 0 || offset >= size || low < -offset || high >= size - offset)
+		return lbx_mlx_no_recipe(n, "a view beyond its elements");
+	return lbx_step_view(n->r, x, n_shape, shape, strides, s.offset + offset);
+}
+
 /* Newer ones have more inputs, whose shapes alone count. */
 int lbx_mlx_recipe_broadcast(struct lbx_mlx_node *n)
 {

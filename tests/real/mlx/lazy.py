@@ -224,10 +224,25 @@ for mode in ["mxfp4", "mxfp8", "nvfp4"] if newest else []:
     parts = quantised(matrix, mode=mode)
     cases[mode] = mx.quantized_matmul(states, *parts, mode=mode)
 refused = {
-    "angle": mx.arctan(a) + 1,
+    "least_at": table.at[mx.array([1, 3, 1])].minimum(mx.ones((3, 4))) + 1,
     "fraction": mx.arange(0, 1, 0.1),
     "spectrum": mx.fft.rfft(b),
 }
+wide = mx.array([-3.0, -1.0, -0.7, -1e-7, 0.0, 0.3, 0.9999, 1.0, 2.5, 1e30, float("inf"), float("nan")])
+across = mx.array([1.0, -1.0, 0.0, 3.0, 0.0, -2.0, 0.5, float("-inf"), 1.0, -1e-30, float("inf"), 1.0])
+for name in "arctan arcsin arccos arcsinh arccosh arctanh".split():
+    cases[name] = getattr(mx, name)(wide)
+cases["arctan2"] = mx.arctan2(wide, across)
+cases["arctan_half"] = mx.arctan(f)
+cases["quotient_whole"], cases["quotient_rest"] = mx.divmod(a * 5, b)
+cases["quotient_int"], cases["quotient_rest_int"] = mx.divmod(i * 7, mx.array([2, -3, 5, -4]))
+cases["windows"] = mx.as_strided(a, (3, 4, 2), (2, 5, 1), 1)
+if newer:
+    cases["turned"] = mx.conv_general(grid, kernel, padding=([2, 1], [3, 0]), input_dilation=(2, 3), flip=True)
+if hasattr(a, "at"):
+    cases["added_at"] = table.at[mx.array([1, 3, 1]), 2:].add(mx.ones((3, 2)))
+    cases["added_at_pairs"] = a.at[mx.array([1, 0, 1]), :, mx.array([3, 0, 3])].add(mx.arange(9).reshape(3, 3).astype(mx.float32))
+    cases["put_at"] = written_over(table, mx.array([7, 2]), mx.array([[1.0, 2, 3, 4], [5, 6, 7, 8]]))
 if newest:
     cases["sort_of_nan"] = mx.sort(nan)
 else:  # its order has no meaning

@@ -271,10 +271,12 @@ mlx_version $newest '0.29.4 and later'
 mlx_version 0.28.0 '0.28 to 0.29.3'
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
-mlx_peek 0.32.4 'lazy arrays' '157 right, 1 hang on last bits, 3 refused' lazy.py
-mlx_peek 0.28.0 'lazy arrays' '153 right, 1 hang on last bits, 5 refused' lazy.py
-mlx_peek 0.25.2 'lazy arrays' '153 right, 1 hang on last bits, 5 refused' lazy.py
-mlx_peek 0.21.1 'lazy arrays' '147 right, 1 hang on last bits, 5 refused' lazy.py
+mlx_peek 0.32.4 'lazy arrays' '174 right, 1 hang on last bits, 3 refused' lazy.py
+mlx_peek 0.28.0 'lazy arrays' '170 right, 1 hang on last bits, 5 refused' lazy.py
+mlx_peek 0.25.2 'lazy arrays' '170 right, 1 hang on last bits, 5 refused' lazy.py
+mlx_peek 0.21.1 'lazy arrays' '163 right, 1 hang on last bits, 5 refused' lazy.py
+mlx_peek 0.32.4 'layers' '83 right, 0 hang on last bits, 0 refused' layers.py
+mlx_peek 0.21.1 'layers' '82 right, 0 hang on last bits, 0 refused' layers.py
 mlx_peek 0.32.4 'halves' '134 right, 0 hang on last bits, 0 refused' halves.py
 mlx_peek 0.28.0 'halves' '76 right, 0 hang on last bits, 0 refused' halves.py
 mlx_peek 0.25.2 'halves' '76 right, 0 hang on last bits, 0 refused' halves.py
