@@ -131,6 +131,7 @@ static int answer(void *job)
 	struct lbx_settings settings = lbx_default_settings;
 	struct lbx_context context = { .out = out,
 				       .settings = &settings,
+				       .core = r->is_core ? r->what : NULL,
 				       .cores = r->cores,
 				       .stacks_of_core = lbx_stacks_of_core,
 				       .thread = (uint64_t)r->thread,

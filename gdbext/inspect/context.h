@@ -61,6 +61,7 @@ struct lbx_context {
 	struct lbx_python *python; /* by lbx_context_python() (inspect/operand/python_stack.h) */
 	bool looked_for_python;
 	char no_python[256]; /* why it is not known, or "" */
+	const char *core; /* the path of the core that is looked at; NULL: it is none, or a debugger has opened it */
 	const char *const *cores; /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks; /* inspect/memory/points.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */

@@ -1,4 +1,5 @@
-"""Checks a report's page: well-formed, nothing fetched from anywhere, pictures that decode."""
+"""Checks a report's page: well-formed, at most 2 MB, nothing fetched from anywhere, links that lead somewhere, pictures
+that decode and are described."""
 import base64
 import struct
 import sys
@@ -27,11 +28,19 @@ def decode(png):
 
 
 text = open(sys.argv[1], encoding="utf-8").read()
+assert len(text.encode()) <= 2 << 20, len(text)
 page = tree.fromstring(text.replace("<!DOCTYPE html>", ""))
+places = [e.get("id") for e in page.iter() if e.get("id")]
+assert len(set(places)) == len(places), places
+assert any(m.get("name") == "viewport" for m in page.iter(XHTML + "meta"))
 for element in page.iter():
     for name, value in element.attrib.items():
         if name in ("src", "href"):
-            assert value.startswith("data:"), value
+            assert value.startswith("data:") or value[0] == "#" and value[1:] in places, value
+    if element.tag in (XHTML + "img", SVG + "svg"):
+        assert element.get("alt") or element.get("aria-label"), element.tag
+    if element.tag == XHTML + "th":
+        assert element.get("scope"), element.text
     assert element.tag not in (XHTML + "script", XHTML + "link"), element.tag
 sizes = [decode(base64.b64decode(i.get("src").split(",")[1])) for i in page.iter(XHTML + "img")]
 drawings = [d.get("aria-label") for d in page.iter(SVG + "svg")]

@@ -43,8 +43,6 @@ struct lbx_case {
 	bool has_evaluations;
 	struct lbx_evaluations evaluations; /* by lbx_case_evaluations() */
 	struct lbx_operands operands; /* by lbx_case_operands() */
-	struct lbx_findings bad;     /* NaN and Inf, of all tensors, once values have been looked at */
-	struct lbx_nonfinite nonfinite;
 	struct lbx_gradients gradients; /* likewise, where a rule sees them */
 	const char *names;           /* a glob of those of the tensors that are meant, or "#12"; NULL: all */
 	double seconds;              /* that looking at values may take; 0: none are looked at */

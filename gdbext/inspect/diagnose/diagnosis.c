@@ -59,6 +59,7 @@ void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis)
 	free(diagnosis->list);
 	free(diagnosis->checked);
 	free(diagnosis->unchecked);
+	lbx_findings_deinit(&diagnosis->bad);
 	*diagnosis = (struct lbx_diagnosis){ 0 };
 }
 
@@ -286,9 +287,9 @@ static void show_values(void *arg, const struct lbx_tensor *t, const struct lbx_
 
 static bool look_at_values(struct doctor *d)
 {
-	return !(d->sees & LBX_SEES_VALUES) ||
-	       (lbx_find_nonfinite(d->c.context, d->c.seconds, show_values, d, &d->c.bad, &d->c.nonfinite) &&
-		!d->failed);
+	return !(d->sees & LBX_SEES_VALUES) || (lbx_find_nonfinite(d->c.context, d->c.seconds, show_values, d,
+								   &d->c.diagnosis->bad, &d->c.diagnosis->nonfinite) &&
+						!d->failed);
 }
 
 /* Those that look at values come last: a debugger is asked before, what the others want to know. */
@@ -338,7 +339,6 @@ bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, 
 			d.checks[i].rule->deinit(d.checks[i].state);
 		free(d.checks[i].state);
 	}
-	lbx_findings_deinit(&d.c.bad);
 	lbx_gradients_deinit(&d.c.gradients);
 	free(d.c.kinds);
 	free(d.c.evaluations.list);

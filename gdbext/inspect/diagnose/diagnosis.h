@@ -2,6 +2,7 @@
 #ifndef LBX_DIAGNOSIS_H
 #define LBX_DIAGNOSIS_H
 
+#include "inspect/measure/nonfinite.h"
 #include "inspect/out.h"
 #include "target/target.h"
 #include "tensors/tensors.h"
@@ -39,6 +40,8 @@ struct lbx_diagnosis {
 	const struct lbx_rule **checked;
 	struct lbx_unchecked *unchecked;
 	uint64_t left_out; /* findings of rules that had said enough */
+	struct lbx_findings bad; /* all NaN and Inf, where values were looked at */
+	struct lbx_nonfinite nonfinite;
 };
 
 /* Adds to a text what still has room, as snprintf(). */
@@ -65,6 +68,8 @@ bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *
 const char *lbx_severity_name(enum lbx_severity severity);
 /* The worst of them; LBX_LOW where there is none. */
 enum lbx_severity lbx_diagnosis_worst(const struct lbx_diagnosis *diagnosis);
+/* How many there are, of how many rules, and what was not checked: "3 findings by 33 rules; …", in two lines. */
+void lbx_describe_diagnosis(const struct lbx_diagnosis *diagnosis, char *ret, size_t size);
 /* As text and JSON: the object that is open gets `findings`, `checked` and `not_checked`. `all`: those of low severity are
  * told in full, too. */
 void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *diagnosis, bool all);

@@ -71,13 +71,9 @@ static void print_finding(struct lbx_out *out, const struct lbx_diagnosed *f, bo
 	print_part(out, "try:", f->advice);
 }
 
-/* "L2a to L2c, L6 (the program records no events)": those of one reason together. */
-static void print_unchecked(struct lbx_out *out, const struct lbx_diagnosis *d)
+/* "L2a, L2c, L6 (the program records no events)": those of one reason together. */
+static void say_unchecked(const struct lbx_diagnosis *d, char *ret, size_t size)
 {
-	if (!d->n_unchecked)
-		return;
-	lbx_wrap(out, 0, INDENT);
-	lbx_printf(out, "not checked: ");
 	for (size_t i = 0; i < d->n_unchecked; i++) {
 		const char *why = d->unchecked[i].why;
 		bool is_told = false, is_first = true;
@@ -85,32 +81,34 @@ static void print_unchecked(struct lbx_out *out, const struct lbx_diagnosis *d)
 			is_told = strcmp(d->unchecked[k].why, why) == 0;
 		if (is_told)
 			continue;
-		lbx_printf(out, "%s", i ? "; " : "");
+		lbx_say(ret, size, "%s", i ? "; " : "\nnot checked: ");
 		for (size_t k = i; k < d->n_unchecked; k++) {
 			if (strcmp(d->unchecked[k].why, why) != 0)
 				continue;
-			lbx_printf(out, "%s%s", is_first ? "" : ", ", d->unchecked[k].rule->id);
+			lbx_say(ret, size, "%s%s", is_first ? "" : ", ", d->unchecked[k].rule->id);
 			is_first = false;
 		}
-		lbx_printf(out, " (%s)", why);
+		lbx_say(ret, size, " (%s)", why);
 	}
-	lbx_printf(out, "\n");
 }
 
-static void print_sum(struct lbx_out *out, const struct lbx_diagnosis *d)
+void lbx_describe_diagnosis(const struct lbx_diagnosis *d, char *ret, size_t size)
 {
+	*ret = '\0';
 	if (d->n)
-		lbx_printf(out, "%zu finding%s by %zu rule%s", d->n, LB_S(d->n), d->n_checked, LB_S(d->n_checked));
+		lbx_say(ret, size, "%zu finding%s by", d->n, LB_S(d->n));
 	else
-		lbx_printf(out, "nothing found by %zu rule%s", d->n_checked, LB_S(d->n_checked));
+		lbx_say(ret, size, "nothing found by");
+	lbx_say(ret, size, " %zu rule%s", d->n_checked, LB_S(d->n_checked));
 	if (d->left_out)
-		lbx_printf(out, "; %" PRIu64 " more like them", d->left_out);
-	lbx_printf(out, "\n");
+		lbx_say(ret, size, "; %" PRIu64 " more like them", d->left_out);
+	say_unchecked(d, ret, size);
 }
 
 void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *d, bool all)
 {
 	struct lbx_out *out = context->out;
+	char text[4096];
 
 	lbx_begin_list(out, "findings");
 	for (size_t i = 0; i < d->n; i++) {
@@ -127,6 +125,12 @@ void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis 
 		LBX_KEY(out, NULL, json_pack("{s:s,s:s}", "id", d->unchecked[i].rule->id, "why", d->unchecked[i].why));
 	lbx_end(out);
 	LBX_KEY(out, "left_out", json_integer((json_int_t)d->left_out));
-	print_sum(out, d);
-	print_unchecked(out, d);
+	lbx_describe_diagnosis(d, text, sizeof text);
+	for (char *line = text, *next = line; next; line = next + 1) {
+		next = strchr(line, '\n');
+		if (next)
+			*next = '\0';
+		lbx_wrap(out, 0, INDENT);
+		lbx_printf(out, "%s\n", line);
+	}
 }

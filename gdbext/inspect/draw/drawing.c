@@ -78,7 +78,7 @@ static struct lbx_array flatten(const struct lbx_array *array)
 	return a;
 }
 
-bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, double *low, double *high)
+bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, const char *what, double *low, double *high)
 {
 	struct lbx_array flat = flatten(array);
 	struct lbx_raster raster;
@@ -88,8 +88,10 @@ bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, doubl
 		return false;
 	lb_auto_free unsigned char *png = lbx_png_encode(&raster, raster.low, raster.high, &n);
 	if (png) {
-		lbx_printf(page, "<img alt=\"%s\" width=\"%d\" height=\"%d\" src=\"data:image/png;base64,",
-			   raster.channels == 1 ? "heat map" : "picture", raster.width, raster.height);
+		lbx_printf(page, "<img alt=\"%s of ", raster.channels == 1 ? "heat map" : "picture");
+		lbx_escape(page, what);
+		lbx_printf(page, "\" width=\"%d\" height=\"%d\" src=\"data:image/png;base64,", raster.width,
+			   raster.height);
 		write_base64(page, png, n);
 		lbx_printf(page, "\"/>");
 	}
@@ -197,7 +199,7 @@ static void draw(struct lbx_out *page, const struct lbx_graph *g, const struct b
 #define X(box) ((box)->column * (BOX_WIDTH + GAP_X))
 #define Y(box) ((box)->layer * (BOX_HEIGHT + GAP_Y))
 	lbx_printf(page,
-		   "<div style=\"overflow:auto;max-height:60em\"><svg "
+		   "<div class=\"graph\"><svg "
 		   "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" role=\"img\" "
 		   "aria-label=\"graph\">\n",
 		   width, height);

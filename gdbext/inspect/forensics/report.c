@@ -121,22 +121,6 @@ static bool suspect_pointers(struct lbx_report *r)
 	return true;
 }
 
-static bool suspect_counters(struct lbx_report *r)
-{
-	const struct lb_counters *c = &r->root.counters;
-
-	if (c->raw_misuse &&
-	    !lbx_findings_add(&r->suspicions, "raw access", 0, 0,
-			      "the program took raw pointers of views that are not row-contiguous %llu time%s "
-			      "(LAZYBONES_STRIDED=warn tells where)",
-			      (unsigned long long)c->raw_misuse, LB_S(c->raw_misuse)))
-		return r->suspicions.capped;
-	if (c->errors && !lbx_findings_add(&r->suspicions, "errors", 0, 0, "%llu call%s of the runtime failed",
-					   (unsigned long long)c->errors, LB_S(c->errors)))
-		return r->suspicions.capped;
-	return true;
-}
-
 static bool collect_memory(struct lbx_context *context, struct lbx_report *ret)
 {
 	ret->by = LBX_BY_SITE;
@@ -179,9 +163,9 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
 	       settle(ret, LBX_SECTION_FLIGHTS, lbx_works_collect(context, &ret->works)) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
-	       settle(ret, LBX_SECTION_VALUES,
-		      lbx_find_nonfinite(context, seconds / 2, NULL, NULL, &ret->bad, &ret->nonfinite)) &&
-	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret) && suspect_counters(ret)) &&
+	       settle(ret, LBX_SECTION_DIAGNOSIS,
+		      lbx_diagnose(context, &(struct lbx_diagnose){ .seconds = seconds / 2 }, &ret->diagnosis)) &&
+	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret)) &&
 	       (!places ||
 		settle(ret, LBX_SECTION_SUSPICIONS,
 		       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions, &ret->suspect)));
@@ -235,7 +219,7 @@ void lbx_report_deinit(struct lbx_report *report)
 	free(report->threads);
 	free(report->flights);
 	lbx_works_free(&report->works);
-	lbx_findings_deinit(&report->bad);
+	lbx_diagnosis_deinit(&report->diagnosis);
 	lbx_findings_deinit(&report->suspicions);
 	lbx_holding_groups_deinit(&report->groups);
 	lbx_holding_groups_deinit(&report->usage);

@@ -2,9 +2,8 @@
 #ifndef LBX_REPORT_H
 #define LBX_REPORT_H
 
-#include "inspect/findings.h"
+#include "inspect/diagnose/diagnosis.h"
 #include "inspect/forensics/suspect.h"
-#include "inspect/measure/nonfinite.h"
 #include "inspect/memory/memory.h"
 #include "inspect/operand/frames.h"
 #include "inspect/show/work.h"
@@ -13,7 +12,7 @@
 enum lbx_section {
 	LBX_SECTION_THREADS,
 	LBX_SECTION_FLIGHTS,
-	LBX_SECTION_VALUES,
+	LBX_SECTION_DIAGNOSIS,
 	LBX_SECTION_MEMORY,
 	LBX_SECTION_SUSPICIONS,
 	LBX_SECTIONS
@@ -35,8 +34,7 @@ struct lbx_report {
 	int n_flights;          /* threads that evaluate, by the table */
 	struct lbx_thread *flights;
 	struct lbx_works works; /* what threads do with tensors of other providers */
-	struct lbx_nonfinite nonfinite;
-	struct lbx_findings bad;
+	struct lbx_diagnosis diagnosis; /* what the doctor says, and NaN and Inf */
 	struct lbx_snapshot memory;
 	enum lbx_by by;         /* LBX_BY_SITE; or LBX_BY_NAME, where nobody knows what made them */
 	struct lbx_holding_groups groups;

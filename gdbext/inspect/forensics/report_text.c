@@ -30,7 +30,7 @@ static json_t *json_missing(const struct lbx_report *r)
 {
 	static const char *const keys[] = {
 		[LBX_SECTION_THREADS] = "threads",       [LBX_SECTION_FLIGHTS] = "in_flight",
-		[LBX_SECTION_VALUES] = "nonfinite",      [LBX_SECTION_MEMORY] = "memory",
+		[LBX_SECTION_DIAGNOSIS] = "diagnosis",   [LBX_SECTION_MEMORY] = "memory",
 		[LBX_SECTION_SUSPICIONS] = "suspicions",
 	};
 	json_t *o = json_object();
@@ -158,28 +158,31 @@ static void tell_works(struct lbx_context *context, const struct lbx_report *r)
 
 static void tell_values(struct lbx_out *out, const struct lbx_report *r)
 {
+	const struct lbx_nonfinite *n = &r->diagnosis.nonfinite;
 	char bytes[32];
 
 	lbx_begin(out, "nonfinite");
 	title(out, "NaN and Inf");
-	lbx_findings_tell(out, "findings", &r->bad);
-	LBX_KEYS(out, json_pack("{s:I,s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
-				(json_int_t)r->nonfinite.skipped, "masked", (json_int_t)r->nonfinite.masked));
+	lbx_findings_tell(out, "findings", &r->diagnosis.bad);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:I}", "searched", (json_int_t)n->searched, "skipped", (json_int_t)n->skipped,
+				"masked", (json_int_t)n->masked));
 	lbx_end(out);
 	LBX_KEY(out, "damage",
 		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
 			  lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
-	if (print_missing(out, r, LBX_SECTION_VALUES))
+	if (r->missing[LBX_SECTION_DIAGNOSIS][0]) {
+		lbx_printf(out, "  not known\n");
 		return;
-	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
+	}
+	lbx_format_bytes((int64_t)n->bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " floating tensors looked at (%s)",
-		   r->bad.n ? "" : "none: ", r->nonfinite.searched, bytes);
-	if (r->nonfinite.skipped)
-		lbx_printf(out, ", %" PRIu64 " not: unreadable, or no time left", r->nonfinite.skipped);
-	if (r->nonfinite.masked)
-		lbx_printf(out, "; -Inf that was put there, as into a mask, does not count: %s%s", r->nonfinite.mask,
-			   r->nonfinite.masked > 1 ? ", and what has it from there" : "");
+		   r->diagnosis.bad.n ? "" : "none: ", n->searched, bytes);
+	if (n->skipped)
+		lbx_printf(out, ", %" PRIu64 " not: unreadable, or no time left", n->skipped);
+	if (n->masked)
+		lbx_printf(out, "; -Inf that was put there, as into a mask, does not count: %s%s", n->mask,
+			   n->masked > 1 ? ", and what has it from there" : "");
 	lbx_printf(out, "\n");
 }
 
@@ -298,6 +301,18 @@ static void print_unknown(struct lbx_out *out, const struct lbx_report *r)
 	lbx_print_folded(out, "  ", text);
 }
 
+/* What the doctor says comes first: the rest is the evidence. */
+static void tell_diagnosis(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+
+	title(out, "What is wrong");
+	lbx_begin(out, "diagnosis");
+	if (!print_missing(out, r, LBX_SECTION_DIAGNOSIS))
+		lbx_diagnosis_tell(context, &r->diagnosis, false);
+	lbx_end(out);
+}
+
 static void tell_tensors(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
@@ -320,6 +335,8 @@ void lbx_report_tell(struct lbx_context *context, const struct lbx_report *r)
 
 	lbx_begin(out, NULL);
 	tell_death(context, r);
+	if (r->has_tensors)
+		tell_diagnosis(context, r);
 	tell_threads(context, r);
 	tell_files(context);
 	LBX_KEY(out, "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null());

@@ -68,8 +68,8 @@ static void drop_others(struct lbx_case *c, struct lbx_findings *found)
 static bool conclude(struct lbx_case *c, void *state)
 {
 	(void)state;
-	drop_others(c, &c->bad);
-	return !c->bad.n || tell(c, &c->bad);
+	drop_others(c, &c->diagnosis->bad);
+	return !c->diagnosis->bad.n || tell(c, &c->diagnosis->bad);
 }
 
 const struct lbx_rule lbx_rule_nonfinite = {

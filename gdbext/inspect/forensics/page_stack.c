@@ -1,0 +1,147 @@
+/* A stack on a page. Frames of the C library, of C++'s and of the runtime are told by their number, and can be unfolded:
+ * what one looks for is the program's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "inspect/draw/drawing.h"
+#include "inspect/forensics/page.h"
+#include "inspect/operand/python_stack.h"
+#include "target/printable.h"
+
+enum { AROUND = 3 /* lines, before and after */, LINE = 400, FILE_MAX = 16 << 20 };
+
+/* Libraries that are part of every program, by the beginnings of their files' names. */
+static const char *const common[] = { "libc.so", "libc-",        "ld-linux",    "libpthread", "libm.so",        "libm-",
+				      "libdl",   "libstdc++.so", "libgcc_s.so", "libc++",     "liblazybones.so" };
+
+static bool is_common(struct lbx_context *context, const struct lbx_frame_view *frame)
+{
+	uint64_t pc = lbx_frame_code(&frame->frame);
+	struct lbx_module m;
+
+	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
+		return false;
+	const char *name = strrchr(m.path, '/');
+	name = name ? name + 1 : m.path;
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+		if (strncmp(name, common[i], strlen(common[i])) == 0)
+			return true;
+	return false;
+}
+
+const struct lbx_frame_view *lbx_own_frame(struct lbx_context *context, const struct lbx_thread_view *view)
+{
+	for (int i = 0; i < view->n; i++)
+		if (view->frames[i].line.function[0] && !is_common(context, &view->frames[i]))
+			return &view->frames[i];
+	return NULL;
+}
+
+/* Beside the program's file; 0: it is not known. */
+static time_t age_of_program(struct lbx_context *context)
+{
+	struct lbx_module m;
+	struct stat about;
+
+	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++)
+		if (m.is_program && m.verdict == LBX_MODULE_SAME && m.file && stat(m.file, &about) == 0)
+			return about.st_mtime;
+	return 0;
+}
+
+void lbx_page_source(struct lbx_context *context, struct lbx_out *page, const struct lbx_source_line *line)
+{
+	time_t age = age_of_program(context);
+	char text[LINE];
+	struct stat about;
+	FILE *f;
+
+	/* what is not a file's path, or has been changed since, would be wrong to show */
+	if (!age || line->file[0] != '/' || line->line <= 0 || stat(line->file, &about) != 0 ||
+	    !S_ISREG(about.st_mode) || about.st_size > FILE_MAX || about.st_mtime > age ||
+	    !(f = fopen(line->file, "r")))
+		return;
+	bool is_open = false;
+	for (int i = 1; i <= line->line + AROUND && fgets(text, sizeof text, f);) {
+		size_t n = strcspn(text, "\n");
+		bool whole = text[n] == '\n' || feof(f);
+		text[n] = '\0';
+		if (i >= line->line - AROUND) {
+			lbx_make_printable(text);
+			lbx_printf(page, "%s%s%5d  ", is_open ? "" : "<pre aria-label=\"source\">",
+				   i == line->line ? "<mark>" : "", i);
+			lbx_escape(page, text);
+			lbx_printf(page, "%s\n", i == line->line ? "</mark>" : "");
+			is_open = true;
+		}
+		while (!whole && fgets(text, sizeof text, f))
+			whole = strchr(text, '\n') || feof(f);
+		i++;
+	}
+	lbx_printf(page, is_open ? "</pre>\n" : "");
+	fclose(f);
+}
+
+/* Frames first … end-1, as text. */
+static void print_frames(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view,
+			 int first, int end)
+{
+	char text[1024];
+	int times;
+
+	lbx_printf(page, "<pre>");
+	for (int i = first; i < end;) {
+		int period = lbx_thread_view_fold(view, i, &times), n = period ? period * times : 1;
+		if (lbx_describe_left_out(view, i, text, sizeof text))
+			lbx_printf(context->out, "  %s\n", text);
+		for (int k = 0; k < (period ? period : 1); k++)
+			lbx_tell_frame(context, &view->frames[i + k], false);
+		if (period) {
+			lbx_describe_fold(period, times, text, sizeof text);
+			lbx_printf(context->out, "  %s\n", text);
+		}
+		i += n;
+	}
+	lbx_printf(page, "</pre>\n");
+}
+
+static void print_folded(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view)
+{
+	for (int i = 0, end; i < view->n; i = end) {
+		bool folded = is_common(context, &view->frames[i]);
+		for (end = i + 1; end < view->n && is_common(context, &view->frames[end]) == folded; end++)
+			;
+		if (folded && end - i > 1)
+			lbx_printf(page, "<details><summary class=\"dim\">%d frames of libraries</summary>\n", end - i);
+		print_frames(context, page, view, i, end);
+		if (folded && end - i > 1)
+			lbx_printf(page, "</details>\n");
+	}
+}
+
+void lbx_page_thread(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view)
+{
+	struct lbx_out text = { .whole_lines = true, .context = page, .write = lbx_page_write }, *before = context->out;
+	char run[1024];
+	const char *why;
+
+	context->out = &text;
+	if (lbx_context_python(context, &why)) { /* its functions stand among those of C */
+		lbx_printf(page, "<pre>");
+		lbx_tell_thread(context, view);
+		lbx_printf(page, "</pre>\n");
+	} else {
+		lb_clear_error();
+		lbx_describe_run(context, &view->runs, run, sizeof run);
+		lbx_printf(page, "<h3>thread %llu%s", (unsigned long long)view->tid, *run ? ", " : "");
+		lbx_escape(page, run);
+		lbx_printf(page, "</h3>\n");
+		print_folded(context, page, view);
+		lbx_page_paragraph(page, "dim", view->cut ? "… and maybe more" : NULL);
+		lbx_page_paragraph(page, "bad", view->end);
+	}
+	context->out = before;
+}
