@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "fake_stacks.h"
 #include "inspect/command.h"
-#include "inspect/forensics/report.h"
+#include "inspect/report/report.h"
 #include "inspect/trace/timeline.h"
 #include "inspect/trace/top.h"
 

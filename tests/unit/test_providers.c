@@ -558,6 +558,7 @@ static void a_report_tells_what_it_knows(void **state)
 	has(text, "The thread that died\n");
 	has(text, "0x1ffff8 is 32776 bytes before the beginning of buffer #1 (24 B at 0x208000)");
 	has(text, "x->y[0] points to the elements of s1 (#1, float32 (2, 3), ready)\n");
+	has(text, "What is wrong\nhigh    NaN in s1");
 	has(text, "NaN and Inf\n  - s1 (#1, float32 (2, 3), ready) holds 1 NaN and 0 Inf among 6 values, ");
 	has(text, "Memory\n");
 	has(text, "made: 8 tensors ready, 42 lazy\n");
@@ -592,11 +593,11 @@ static void a_page_tells_what_it_knows(void **state)
 	close(fd);
 	assert_int_equal(unlink(path), 0);
 	page[n] = '\0';
-	has(page, "<div class=\"card\"><b>s1 (#1, float32 (2, 3), ready)</b>");
-	has(page, "<h2>Not known</h2>\n<p>only a runtime of Lazybones tells");
+	has(page, "<figure class=\"card\" id=\"tensor-1\"><figcaption><b>s1 (#1, float32 (2, 3), ready)</b>");
+	has(page, ">Not known</h2>\n<p>only a runtime of Lazybones tells");
 	has(page, "</html>");
-	has_not(page, "<h2>In flight</h2>");
-	has_not(page, "<h2>Last events</h2>");
+	has_not(page, ">In flight</h2>");
+	has_not(page, ">Last events</h2>");
 }
 
 /* Without any tensors, too. */

@@ -1,5 +1,5 @@
 #include "inspect/command.h"
-#include "inspect/forensics/report.h"
+#include "inspect/report/report.h"
 
 #include <stdio.h>
 

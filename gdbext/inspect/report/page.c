@@ -1,4 +1,4 @@
-#include "inspect/forensics/page.h"
+#include "inspect/report/page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "inspect/draw/drawing.h"
-#include "inspect/forensics/page.h"
+#include "inspect/report/page.h"
 #include "inspect/operand/python_stack.h"
 #include "target/printable.h"
 
@@ -22,6 +22,8 @@ static bool is_common(struct lbx_context *context, const struct lbx_frame_view *
 	uint64_t pc = lbx_frame_code(&frame->frame);
 	struct lbx_module m;
 
+	if (strcmp(frame->line.function, "_start") == 0)
+		return true; /* the C library's, in the program's file */
 	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
 		return false;
 	const char *name = strrchr(m.path, '/');

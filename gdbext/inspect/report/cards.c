@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "inspect/draw/drawing.h"
-#include "inspect/forensics/page.h"
+#include "inspect/report/page.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"

@@ -1,4 +1,4 @@
-#include "inspect/forensics/report.h"
+#include "inspect/report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "inspect/draw/drawing.h"
 #include "inspect/forensics/death.h"
 #include "inspect/forensics/modules.h"
-#include "inspect/forensics/page.h"
+#include "inspect/report/page.h"
 #include "inspect/tensor/format.h"
 #include "inspect/trace/events.h"
 #include "target/printable.h"
@@ -197,8 +197,6 @@ static void print_findings(struct lbx_out *page, const struct lbx_findings *find
 {
 	bool folds = findings->n > SHOWN_BAD;
 
-	if (findings->n == 0)
-		lbx_page_paragraph(page, NULL, "none");
 	for (int i = 0; i < findings->n; i++) {
 		if (folds && i == SHOWN_BAD)
 			lbx_printf(page, "<details><summary>%d more</summary>\n", findings->n - i);
@@ -256,12 +254,11 @@ static void print_flights(struct writer *w)
 		lbx_escape(w->page, text);
 		lbx_printf(w->page, "</li>\n");
 	}
-	lbx_printf(w->page, r->n_flights + r->works.n ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
+	lbx_printf(w->page, "</ul>\n");
 }
 
 static void print_values(struct writer *w)
 {
-	lbx_page_missing(w->page, w->r->missing[LBX_SECTION_DIAGNOSIS]);
 	print_findings(w->page, &w->r->diagnosis.bad);
 }
 
@@ -474,13 +471,15 @@ static void plan(struct writer *w)
 		[STACK] = { "stack", r->has_death ? "The thread that died" : "The first thread",
 			    stacks || r->missing[LBX_SECTION_THREADS][0] },
 		[THREADS] = { "threads", "Other threads", r->n_threads > 1 },
-		[FLIGHTS] = { "flights", "In flight", t && (r->has_runtime || r->works.is_told) },
-		[VALUES] = { "values", "NaN and Inf", t },
+		[FLIGHTS] = { "flights", "In flight",
+			      t && (r->n_flights || r->works.n || r->missing[LBX_SECTION_FLIGHTS][0]) },
+		[VALUES] = { "values", "NaN and Inf", r->diagnosis.bad.n > 0 },
 		[TENSORS] = { "tensors", "Tensors", w->cards.n > 0 },
 		[GRAPH] = { "graph", "What was still to be computed", w->lazy },
 		[MEMORY] = { "memory", "Memory", t },
 		[EVENTS_PART] = { "events", "Last events", r->has_runtime },
-		[SUSPICIONS] = { "suspicions", "Suspicions", t },
+		[SUSPICIONS] = { "suspicions", "Suspicions",
+				 t && (r->suspicions.n || r->missing[LBX_SECTION_SUSPICIONS][0]) },
 		[UNKNOWN] = { "unknown", "Not known", !r->has_runtime },
 		[MODULES] = { "modules", "Program and libraries", lbx_target_module(w->context->target, 0, &m) },
 	};

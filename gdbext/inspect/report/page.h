@@ -3,7 +3,7 @@
 #ifndef LBX_PAGE_H
 #define LBX_PAGE_H
 
-#include "inspect/forensics/report.h"
+#include "inspect/report/report.h"
 
 /* A section, and a place that links lead to. */
 struct lbx_page_part {

@@ -3,7 +3,7 @@
 #include "base/plural.h"
 #include "inspect/forensics/death.h"
 #include "inspect/forensics/modules.h"
-#include "inspect/forensics/report.h"
+#include "inspect/report/report.h"
 #include "inspect/operand/python_stack.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
