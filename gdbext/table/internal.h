@@ -3,6 +3,7 @@
 #define LBX_TABLE_INTERNAL_H
 
 #include "target/cache.h"
+#include "table/ids.h"
 #include "table/slab.h"
 #include "table/table.h"
 
@@ -56,6 +57,7 @@ struct lbx_table {
 	bool had_one_thread;           /* of the program, ever, when the walk began */
 	uint64_t empty_from, empty_to; /* slots that the walk has met empty, in a row; empty_to 0: none */
 	int naps; /* that this walk has waited for records being changed (steady.c) */
+	struct lbx_ids ids;
 	uint64_t bad_first, bad_last; /* records that the last walk over the tensors could not read */
 };
 

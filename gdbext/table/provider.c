@@ -49,6 +49,7 @@ void lbx_table_destroy(struct lbx_table *table)
 	if (!table)
 		return;
 	lbx_cache_destroy(table->cache);
+	lbx_ids_deinit(&table->ids);
 	free(table);
 }
 

@@ -311,15 +311,15 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
 	return next_record(table, slot, false, ret, &bad) == LBX_NEXT_TENSOR;
 }
 
-/* The slot of a live tensor with this id. */
-static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
+/* Goes through the live tensors until one has this id, or none is left. `ids`: of all, where they are. */
+static bool search_id(struct lbx_table *table, uint64_t id, struct lbx_ids *ids, uint64_t *ret_address)
 {
 	const struct lbx_slab *slab = slab_of(table);
 	struct lbx_tensor_record r;
 	uint64_t left;
 	int unreadable = 0;
 
-	for (uint64_t slot = 0; id && slot < slab->used; slot++) {
+	for (uint64_t slot = 0; slot < slab->used; slot++) {
 		uint64_t address = lbx_slab_address(slab, slot, &left);
 		if (left > slab->used - slot)
 			left = slab->used - slot;
@@ -338,8 +338,32 @@ static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
 			*ret_address = address;
 			return true;
 		}
+		if (ids && is_live(&r) && !lbx_ids_add(ids, r.id[0], address)) {
+			lbx_ids_deinit(ids);
+			return false;
+		}
 	}
+	if (ids)
+		lbx_ids_sort(ids);
 	return false;
+}
+
+/* The slot of a live tensor with this id. Who asks again and again has all of them listed. */
+static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
+{
+	enum { SEARCHES_MOST = 16 };
+	uint64_t address;
+
+	if (!id)
+		return false;
+	if (!table->ids.is_built && table->ids.searches++ < SEARCHES_MOST)
+		return search_id(table, id, NULL, ret_address);
+	if (!table->ids.is_built && search_id(table, 0, &table->ids, &address))
+		return false;
+	if (!table->ids.is_built)
+		return search_id(table, id, NULL, ret_address);
+	*ret_address = lbx_ids_find(&table->ids, id);
+	return *ret_address;
 }
 
 static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)

@@ -298,6 +298,7 @@ bool lbx_table_read(struct lbx_table *table)
 bool lbx_table_refresh(struct lbx_table *table)
 {
 	lbx_cache_clear(table->cache);
+	lbx_ids_deinit(&table->ids);
 	return read_root(table) && read_kinds(table, false);
 }
 

@@ -115,22 +115,45 @@ static bool tell_dtype(struct lbx_case *c, const struct weight *x, const struct 
 	return true;
 }
 
-/* One of n brothers that are all alike otherwise. */
+/* The only one of n that differs from all others; NULL: there is none, or there are several. */
+static const struct weight *find_odd(const struct weight *list, size_t n,
+				     bool (*differs)(const struct weight *x, const struct weight *y))
+{
+	const struct weight *odd = NULL;
+
+	/* two of the first three are as all but one are */
+	const struct weight *like = !differs(&list[0], &list[1]) || !differs(&list[0], &list[2]) ? &list[0] : &list[1];
+	for (size_t i = 0; i < n; i++) {
+		if (!differs(&list[i], like))
+			continue;
+		if (odd)
+			return NULL;
+		odd = &list[i];
+	}
+	return odd;
+}
+
+static bool has_other_origin(const struct weight *x, const struct weight *y)
+{
+	return x->is_made != y->is_made;
+}
+
+static bool has_other_dtype(const struct weight *x, const struct weight *y)
+{
+	return x->dtype != y->dtype;
+}
+
+/* n brothers. */
 static bool judge(struct lbx_case *c, const struct weight *list, size_t n)
 {
-	for (size_t i = 0; i < n && n > BROTHERS_LEAST; i++) {
-		const struct weight *like = &list[i ? 0 : 1];
-		size_t made = 0, same = 0;
-		for (size_t k = 0; k < n; k++) {
-			made += k != i && list[k].is_made;
-			same += k != i && list[k].dtype == like->dtype;
-		}
-		if (list[i].is_made && !made && !tell_made(c, &list[i], n - 1))
-			return false;
-		if (same == n - 1 && list[i].dtype != like->dtype && !tell_dtype(c, &list[i], like, n - 1))
-			return false;
-	}
-	return true;
+	const struct weight *made, *other;
+
+	if (n <= BROTHERS_LEAST)
+		return true;
+	made = find_odd(list, n, has_other_origin);
+	other = find_odd(list, n, has_other_dtype);
+	return (!made || !made->is_made || tell_made(c, made, n - 1)) &&
+	       (!other || tell_dtype(c, other, &list[other == list], n - 1));
 }
 
 static bool conclude(struct lbx_case *c, void *state)
