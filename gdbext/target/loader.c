@@ -21,6 +21,7 @@ enum {
 	MAX_DYNAMIC = 4096,
 	PAGE = 4096,
 	MAX_PAGES_BACK = 1 << 14,
+	MAX_PAGES_IN_ALL = 8 * MAX_PAGES_BACK, /* of a list, which damage may have made a ring */
 	MAX_AT_ONCE = 32,
 	MAX_CHAIN = 4096
 };
@@ -158,7 +159,7 @@ static bool find_headers(struct lbx_loader *loader, struct lbx_loaded *m)
 		base = m->dynamic & ~(uint64_t)(PAGE - 1);
 		int pages = 0;
 		while (!is_elf(loader->target, base, &header)) {
-			if (base < PAGE || pages++ == MAX_PAGES_BACK) {
+			if (base < PAGE || pages++ == MAX_PAGES_BACK || loader->pages++ >= MAX_PAGES_IN_ALL) {
 				lbx_loader_peek(loader, m->bias ? m->bias : m->dynamic, &header, sizeof header,
 						headers_of);
 				return false;

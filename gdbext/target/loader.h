@@ -33,6 +33,7 @@ struct lbx_loader {
 	uint64_t libraries; /* address of the loader's struct r_debug; 0: there is none, or not yet */
 	uint64_t next; /* the next entry of its list */
 	int n;
+	int pages; /* that were looked through for the beginnings of modules */
 	/* the headers that were read last: those of one module, at once where that goes */
 	uint64_t table_at;
 	uint64_t n_table;

@@ -218,6 +218,29 @@ static void ends_in_a_ring(void **state)
 	assert_true(lb_ok());
 }
 
+static uint64_t n_reads;
+
+static bool read_and_count(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	n_reads++;
+	return read_made(target, address, to, n);
+}
+
+/* A module's beginning is looked for page by page: not for each time that a ring comes by it. */
+static void a_ring_of_lost_modules_ends_soon(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_and_count, .headers = headers_made };
+	const uint64_t link[] = { 0, 0, 0x7f0000000000, LINK, 0 };
+
+	(void)state;
+	made.target.ops = &ops;
+	put(LINK, link, sizeof link);
+	n_reads = 0;
+	assert_int_equal(lbx_loaded_modules(&made.target, modules, MAX), 1);
+	assert_in_range(n_reads, 1, 1 << 18);
+	assert_true(lb_ok());
+}
+
 /* Each byte of what the walk reads, by itself, may be anything: it ends, and reads nothing beyond. */
 static void survives_damage(void **state)
 {
@@ -433,6 +456,7 @@ int main(void)
 		cmocka_unit_test(finds_the_modules_of_this_process),
 		cmocka_unit_test(names_the_functions_that_modules_give),
 		cmocka_unit_test_setup(ends_in_a_ring, set_up),
+		cmocka_unit_test_setup(a_ring_of_lost_modules_ends_soon, set_up),
 		cmocka_unit_test_setup(survives_damage, set_up),
 		cmocka_unit_test(what_was_mapped_is_found_without_the_list),
 		cmocka_unit_test_setup(another_module_shows, set_up_list),
