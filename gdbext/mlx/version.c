@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mlx/set.h"
 #include "target/code.h"
 
 enum { NAME = 64, TEXT = 32, DIGITS = 99 };

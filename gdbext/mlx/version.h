@@ -2,7 +2,11 @@
 #ifndef LBX_MLX_VERSION_H
 #define LBX_MLX_VERSION_H
 
-#include "mlx/set.h"
+#include <stdbool.h>
+
+struct lbx_mlx_set; /* mlx/set.h */
+struct lbx_target;
+struct lbx_loaded;
 
 /* Whether a module is MLX's library, as far as its name tells. */
 bool lbx_mlx_is_library(struct lbx_target *target, const struct lbx_loaded *m);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/operand/python_stack.h"
+#include "mlx/version.h"
 #include "plugin/bridge/bridge.h"
 #include "target/loader.h"
 
@@ -65,13 +66,11 @@ uint64_t lbx_known_library(struct lbx_context *context)
 {
 	struct lbx_loaded *modules;
 	uint64_t code = 0;
-	char file[64];
 	int n;
 
 	modules = lbx_loaded_all(context->target, &n);
 	for (int i = 0; modules && i < n && !code; i++) {
-		if (!lbx_loaded_file(context->target, modules[i].name, file, sizeof file) ||
-		    strncmp(file, "libmlx", 6) != 0)
+		if (!lbx_mlx_is_library(context->target, &modules[i]))
 			continue;
 		for (int k = 0; k < modules[i].n_segments && !code; k++)
 			code = modules[i].segments[k].executable ? modules[i].segments[k].start : 0;
