@@ -238,29 +238,37 @@ static bool is_same(const struct lbx_torch_record *a, const struct lbx_torch_rec
 	       memcmp(a->strides, b->strides, n) == 0;
 }
 
+/* What the program has now; tensors lie more or less in order, and so do their storages. */
+struct again {
+	struct lbx_window records, storages;
+};
+
 /* Whether a tensor, and the storage that it had, are as they were. */
-static bool is_as_before(struct lbx_torch_set *s, struct lbx_target *now, uint64_t address)
+static bool is_as_before(struct lbx_torch_set *s, struct again *now, uint64_t address)
 {
 	struct lbx_target *before = lbx_torch_set_target(s);
 	struct lbx_torch_storage storage, same;
 	struct lbx_torch_record r, again;
 
 	if (!lbx_torch_record_read(before, &s->classes, &s->layout, address, &r) ||
-	    !lbx_torch_record_read(now, &s->classes, &s->layout, address, &again) || !is_same(&r, &again))
+	    !lbx_torch_record_read(&now->records.target, &s->classes, &s->layout, address, &again) ||
+	    !is_same(&r, &again))
 		return false;
 	return !r.storage || !lbx_torch_storage_read(before, &s->classes, &s->layout, r.storage, &storage) ||
-	       (lbx_torch_storage_read(now, &s->classes, &s->layout, r.storage, &same) && same.data == storage.data &&
-		same.bytes == storage.bytes);
+	       (lbx_torch_storage_read(&now->storages.target, &s->classes, &s->layout, r.storage, &same) &&
+		same.data == storage.data && same.bytes == storage.bytes);
 }
 
 /* Of a program that ran meanwhile: some of what was read of a tensor may be of another moment than the rest. */
 static void drop_changed(struct lbx_torch_set *s)
 {
-	struct lbx_target *now = lbx_target_now(s->tensors.target);
+	struct again now;
 	size_t n = 0;
 
+	lbx_window_init(&now.records, lbx_target_now(s->tensors.target));
+	lbx_window_init(&now.storages, lbx_target_now(s->tensors.target));
 	for (size_t i = 0; i < s->n; i++)
-		if (is_as_before(s, now, s->objects[i]))
+		if (is_as_before(s, &now, s->objects[i]))
 			s->objects[n++] = s->objects[i];
 	lbx_target_changed(s->tensors.target, s->n - n);
 	s->n = n;
