@@ -22,7 +22,9 @@ class Asked:
         lines = []
         for command, *words in questions:
             lines += ["-ex", f"tensor {command} {' '.join(map(quoted, words))} --json"]
-        run = ["gdb", "-q", "-batch", "-nx", "-x", f"{self.gdb[0]}/lazybones.gdb", "-p", self.gdb[1]] + lines
+        # gdb's own symbols of PyTorch, which take seconds, are not needed
+        run = ["gdb", "-q", "-batch", "-nx", "-iex", "set auto-solib-add off", "-x", f"{self.gdb[0]}/lazybones.gdb"]
+        run += ["-p", self.gdb[1]] + lines
         said = subprocess.run(run, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         answers = [json.loads(line) for line in said.stdout.split("\n") if line.startswith("{")]
         if len(answers) != len(questions):

@@ -45,7 +45,7 @@ scene_packaged()
 scene_exhausted()
 {
 	scene "$1" "$2" exhausted || return
-	if gcore -o "$scratch/exhausted" $pid >/dev/null 2>&1; then
+	if dump "$scratch/exhausted"; then
 		"$O/bin/lazybones" core "$scratch/exhausted.$pid" report >"$scratch/exhausted"
 		same "$1: who holds the memory" 1 "$(grep -c '^ *16 MiB .* 4 buffers of held\[\*\]$' "$scratch/exhausted")"
 		same "$1: the exception" "$(sed -n 's/^exception\t\([^\t]*\)\t/\1: /p' "$truth" | head -1)" \

@@ -91,7 +91,7 @@ torch_names()
 	same "$what: how many a function holds" '       … 104 more (`bt --all`)' \
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
 	same "$what: all that it holds" 102 "$($process bt --all --names | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
-	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
+	if dump "$scratch/torch"; then
 		torch_named "$what, a core" 4 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		torch_weights "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
@@ -201,17 +201,18 @@ torch_version()
 	torch_values "$what, the process" 7 $process
 	torch_values "$what, gdb" 1 gdb "$O" $pid
 	torch_autograd "$what, gdb" 1 gdb "$O" $pid
-	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
+	if dump "$scratch/torch"; then
 		torch_seen "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		torch_values "$what, a core" 7 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		[ -z "$given" ] || torch_compared "$what" "$scratch/torch.$pid"
 		torch_autograd "$what, a core" 7 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
 	else
-		skip "$what: gcore writes no core here"
+		skip "$what: gdb writes no core here"
 	fi
 	same "$what, gdb: a quantised one" $'quantised[0]: quint8 (3,)\n[1. 2. 3.]' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor print quantised[0]' 2>/dev/null | grep -A1 '^quantised')"
+		"$(gdb -q -batch -nx -iex 'set auto-solib-add off' -x "$O/lazybones.gdb" -p $pid -ex 'tensor print quantised[0]' 2>/dev/null |
+			grep -A1 '^quantised')"
 	torch_released
 }
 
