@@ -189,8 +189,9 @@ static void a_report_tells_it(void **state)
 	page[fread(page, 1, sizeof page - 1, f)] = '\0';
 	fclose(f);
 	assert_int_equal(unlink(path), 0);
-	has(page, "<h2>In flight</h2>\n<ul>\n<li>thread 11: forward_add, node 31 of 68<br>computes ADD of sum");
-	has(page, "<br>gave up: made.c:12: ASSERT(n &#62; 0) failed<br>");
+	has(page,
+	    "<h2 id=\"flights\">In flight</h2>\n<ul>\n<li>thread 11: forward_add, node 31 of 68<br/>computes ADD of sum");
+	has(page, "<br/>gave up: made.c:12: ASSERT(n &#62; 0) failed<br/>");
 	n_works = 0;
 	has(report_of(s, ""), "In flight\n  No thread is at work on tensors.\n");
 }
