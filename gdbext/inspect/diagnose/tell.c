@@ -126,10 +126,10 @@ void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis 
 	lbx_end(out);
 	LBX_KEY(out, "left_out", json_integer((json_int_t)d->left_out));
 	lbx_describe_diagnosis(d, text, sizeof text);
-	for (char *line = text, *next = line; next; line = next + 1) {
+	for (char *line = text, *next; line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
-			*next = '\0';
+			*next++ = '\0';
 		lbx_wrap(out, 0, INDENT);
 		lbx_printf(out, "%s\n", line);
 	}

@@ -69,7 +69,8 @@ void lbx_page_tensor(struct lbx_out *page, const struct lbx_cards *cards, const 
 		return;
 	}
 	lbx_tensor_id_text(&t, number);
-	lbx_printf(page, i >= 0 ? "<a href=\"#tensor-%d\">" : "", i + 1);
+	if (i >= 0)
+		lbx_printf(page, "<a href=\"#tensor-%d\">", i + 1);
 	lbx_escape(page, *t.name ? t.name : number);
 	lbx_printf(page, i >= 0 ? "</a> " : " ");
 }

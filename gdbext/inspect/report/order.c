@@ -202,7 +202,7 @@ static void print_findings(struct lbx_out *page, const struct lbx_findings *find
 			lbx_printf(page, "<details><summary>%d more</summary>\n", findings->n - i);
 		lbx_page_paragraph(page, "bad", findings->list[i].text);
 	}
-	lbx_printf(page, folds ? "</details>\n" : "");
+	lbx_printf(page, "%s", folds ? "</details>\n" : "");
 }
 
 static void print_stack(struct writer *w)
@@ -233,7 +233,7 @@ static void print_works(struct lbx_out *page, const struct lbx_works *works)
 	for (int i = 0; i < works->n; i++) {
 		lbx_printf(page, "<li>");
 		for (int k = 0; lbx_describe_work(&works->list[i], k, line, sizeof line); k++) {
-			lbx_printf(page, k ? "<br/>" : "");
+			lbx_printf(page, "%s", k ? "<br/>" : "");
 			lbx_escape(page, line + strspn(line, " "));
 		}
 		lbx_printf(page, "</li>\n");
@@ -375,7 +375,7 @@ static void end_line(struct event_lines *lines)
 	lines->line[lines->n] = '\0';
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		is_wrong |= strstr(lines->line, wrong[i]) != NULL;
-	lbx_printf(lines->page, is_wrong ? "<mark>" : "");
+	lbx_printf(lines->page, "%s", is_wrong ? "<mark>" : "");
 	lbx_escape(lines->page, lines->line);
 	lbx_printf(lines->page, is_wrong ? "</mark>\n" : "\n");
 	lines->n = 0;

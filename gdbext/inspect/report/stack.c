@@ -83,7 +83,7 @@ void lbx_page_source(struct lbx_context *context, struct lbx_out *page, const st
 			whole = strchr(text, '\n') || feof(f);
 		i++;
 	}
-	lbx_printf(page, is_open ? "</pre>\n" : "");
+	lbx_printf(page, "%s", is_open ? "</pre>\n" : "");
 	fclose(f);
 }
 
