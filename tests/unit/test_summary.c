@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "inspect/measure/blocks.h"
+#include "inspect/measure/codes.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
 #include "inspect/tensor/array.h"
@@ -259,7 +260,7 @@ static void sampling(void **state)
 
 /* ---- blocks ---- */
 
-enum { SOME = 3 * LBX_BLOCKS_AT_ONCE + 768, VARIANTS = 6 };
+enum { SOME = 3 * LBX_CODES_AT_ONCE + 768, VARIANTS = 6 };
 
 /* Bytes of n blocks: any; with scales as weights have them; zeros; some blocks without a scale; all equal; small changes
  * of a large value. */

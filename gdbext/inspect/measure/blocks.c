@@ -6,289 +6,28 @@
 
 #include <math.h>
 #include <string.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
-#include "inspect/measure/isa.h"
+#include "inspect/measure/codes.h"
 #include "kernels/grids.h"
 #include "kernels/tile.h"
 
-enum { LEAST_GROUP = 16, LARGEST_GROUP = 32, GROUPS = LBX_BLOCKS_AT_ONCE / LEAST_GROUP, LANES = 8, NO_CODE = 127 };
-
 #define LB_BLOCK(ID, decoder, name, number, elements, bytes, group, has_least, lowest, highest) \
-	_Static_assert(LBX_BLOCKS_AT_ONCE % (elements) == 0 && (group == LEAST_GROUP || group == LARGEST_GROUP), \
+	_Static_assert(LBX_CODES_AT_ONCE % (elements) == 0 && \
+			   (group == LBX_LEAST_GROUP || group == LBX_LARGEST_GROUP), \
 		       name); \
-	_Static_assert(!(has_least) || highest < NO_CODE, name);
+	_Static_assert(!(has_least) || highest < LBX_NO_CODE, name);
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 
-/* What elements are made of, group by group. */
-struct groups {
-	int n, group; /* elements of each */
-	float lowest, highest;
-	bool has_least;
-	int8_t codes[LBX_BLOCKS_AT_ONCE];
-	float steps[GROUPS], leasts[GROUPS];
-	float low[GROUPS], high[GROUPS]; /* between which its elements are */
-	int8_t zero[GROUPS]; /* the code that stands for 0; NO_CODE: none */
-	int32_t sums[GROUPS], squares[GROUPS]; /* of the codes */
-};
-
-/* Of all groups. */
-struct bounds {
-	float low, high;
-	bool is_odd; /* there may be elements that are counted apart */
-	bool is_flat; /* there are steps of 0 */
-};
-
-struct code_passes {
-	void (*prepare)(struct groups *g, struct bounds *ret);
-	/* Sums and squares; returns how many codes stand for 0. */
-	int64_t (*add_up)(struct groups *g);
-	void (*narrow)(struct groups *g, double low, double high);
-	/* Sums of x - shift and of its square, of all elements. */
-	void (*moments)(const struct groups *g, double shift, double *ret_sum, double *ret_squares);
-};
-
-/* The smallest step whose multiples are all normal numbers, with room; the largest float16; and how many steps a least
- * value may be for elements to be rounded by less than a thousandth of a step. */
-#define SMALL_STEP 0x1p-100f
-#define LARGE 65504.f
-#define MANY_STEPS 0x1p14f
-
-typedef float floats __attribute__((vector_size(LANES * 4), aligned(4)));
-typedef int32_t ints __attribute__((vector_size(LANES * 4), aligned(4)));
-typedef float half_floats __attribute__((vector_size(LANES * 2), aligned(4)));
-typedef int32_t half_ints __attribute__((vector_size(LANES * 2), aligned(4)));
-typedef double doubles __attribute__((vector_size(LANES * 4), aligned(8)));
-typedef int8_t few_codes __attribute__((vector_size(LANES), aligned(1)));
-
-#define SELECT(mask, a, b) ((floats)(((mask) & (ints)(a)) | (~(mask) & (ints)(b))))
-
-/* Groups that are not there, up to whole vectors, are as the last one, but for their codes. */
-INLINE void prepare(struct groups *g, struct bounds *ret)
-{
-	const floats infinite = (floats){ 0 } + INFINITY;
-	floats low = infinite, high = -infinite;
-	ints odd = { 0 }, flat = { 0 };
-
-	for (int i = g->n; i % LANES; i++) {
-		g->steps[i] = g->steps[g->n - 1];
-		g->leasts[i] = g->leasts[g->n - 1];
-	}
-	for (int i = 0; i < g->n; i += LANES) {
-		floats step = *(floats *)(g->steps + i), least = *(floats *)(g->leasts + i);
-		floats a = step * g->lowest - least, b = step * g->highest - least;
-		floats size = (floats)((ints)step & INT32_MAX), from_zero = (floats)((ints)least & INT32_MAX);
-		ints order = a < b;
-		floats least_of_all = SELECT(order, a, b), most = SELECT(order, b, a);
-		*(floats *)(g->low + i) = least_of_all;
-		*(floats *)(g->high + i) = most;
-		low = SELECT(least_of_all < low, least_of_all, low);
-		high = SELECT(most > high, most, high);
-		odd |= ~((least_of_all >= -LARGE) & (most <= LARGE));
-		odd |= (size > 0) & ((size < SMALL_STEP) | (from_zero > size * MANY_STEPS));
-		flat |= size == 0;
-	}
-	*ret = (struct bounds){ low[0], high[0], false, false };
-	for (int i = 0; i < LANES; i++) {
-		ret->low = low[i] < ret->low ? low[i] : ret->low;
-		ret->high = high[i] > ret->high ? high[i] : ret->high;
-		ret->is_odd |= odd[i] != 0;
-		ret->is_flat |= flat[i] != 0;
-	}
-}
-
-/* Which codes stand for 0. */
-INLINE void find_zeros(struct groups *g)
-{
-	for (int i = 0; i < g->n; i += LANES) {
-		floats step = *(floats *)(g->steps + i), least = *(floats *)(g->leasts + i), code = least / step;
-		/* of a step of 0 it is none, or no number */
-		code = SELECT((code >= g->lowest) & (code <= g->highest), code, (floats){ 0 } + NO_CODE);
-		ints whole = __builtin_convertvector(code, ints);
-		ints is_one = __builtin_convertvector(whole, floats) * step == least;
-		whole = (whole & is_one) | (NO_CODE & ~is_one);
-		*(few_codes *)(g->zero + i) = __builtin_convertvector(whole, few_codes);
-	}
-}
-
-/* Of groups that may be beyond these, how far they are indeed. */
-INLINE void narrow_some(struct groups *g, int group, double low, double high)
-{
-	for (int i = 0; i < g->n; i++) {
-		const int8_t *codes = g->codes + i * group;
-		int8_t lowest = INT8_MAX, highest = INT8_MIN;
-		if (!(g->low[i] < low) && !(g->high[i] > high))
-			continue;
-		for (int k = 0; k < group; k++) {
-			lowest = codes[k] < lowest ? codes[k] : lowest;
-			highest = codes[k] > highest ? codes[k] : highest;
-		}
-		float a = lowest * g->steps[i] - g->leasts[i], b = highest * g->steps[i] - g->leasts[i];
-		g->low[i] = a < b ? a : b;
-		g->high[i] = a < b ? b : a;
-	}
-}
-
-INLINE void narrow(struct groups *g, double low, double high)
-{
-	if (g->group == LARGEST_GROUP)
-		narrow_some(g, LARGEST_GROUP, low, high);
-	else
-		narrow_some(g, LEAST_GROUP, low, high);
-}
-
-/* Sums of x - shift and of its square. */
-INLINE void moments(const struct groups *g, double shift, double *ret_sum, double *ret_squares)
-{
-	doubles sums[2] = { { 0 } }, squares[2] = { { 0 } };
-	double n = g->group;
-	int whole = g->n / LANES * LANES;
-
-	for (int i = 0; i < whole; i += LANES / 2) {
-		doubles step = __builtin_convertvector(*(const half_floats *)(g->steps + i), doubles);
-		doubles least = __builtin_convertvector(*(const half_floats *)(g->leasts + i), doubles) + shift;
-		doubles s = __builtin_convertvector(*(const half_ints *)(g->sums + i), doubles) * step;
-		doubles q = __builtin_convertvector(*(const half_ints *)(g->squares + i), doubles) * step * step;
-		sums[i / (LANES / 2) % 2] += s - n * least;
-		squares[i / (LANES / 2) % 2] += q + least * (n * least - 2 * s);
-	}
-	*ret_sum = *ret_squares = 0;
-	for (int i = 0; i < LANES / 2; i++) {
-		*ret_sum += sums[0][i] + sums[1][i];
-		*ret_squares += squares[0][i] + squares[1][i];
-	}
-	for (int i = whole; i < g->n; i++) {
-		double step = g->steps[i], least = g->leasts[i] + shift, s = g->sums[i] * step;
-		*ret_sum += s - n * least;
-		*ret_squares += g->squares[i] * step * step + least * (n * least - 2 * s);
-	}
-}
-
-INLINE int64_t add_up_plainly(struct groups *g)
-{
-	int64_t zeros = 0;
-
-	for (int i = 0; i < g->n; i++) {
-		const int8_t *codes = g->codes + i * g->group;
-		int32_t sum = 0, squares = 0, none = 0;
-		for (int k = 0; k < g->group; k++) {
-			sum += codes[k];
-			squares += codes[k] * codes[k];
-			none += codes[k] == g->zero[i];
-		}
-		g->sums[i] = sum;
-		g->squares[i] = squares;
-		zeros += none;
-	}
-	return zeros;
-}
-
-#ifdef __x86_64__
-/* The sums of the lanes of eight vectors, of which neighbours were added already. */
-LBX_ISA_V3 INLINE __m256i sums_of_lanes(const __m256i *pairs)
-{
-	__m256i a = _mm256_hadd_epi32(pairs[0], pairs[1]), b = _mm256_hadd_epi32(pairs[2], pairs[3]);
-
-	return _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));
-}
-
-/* Of one group, in eight lanes each; and in bytes, less 1 where a code stands for 0. */
-LBX_ISA_V3 INLINE void add_up_one(const struct groups *g, int i, int group, __m256i *ret_sum, __m256i *ret_square,
-				  __m256i *none)
-{
-	const __m256i ones = _mm256_set1_epi16(1);
-	const int8_t *codes = g->codes + i * group;
-	__m128i half = _mm_loadu_si128((const void *)codes);
-	__m256i wide = _mm256_cvtepi8_epi16(half), all = _mm256_castsi128_si256(half);
-
-	*ret_square = _mm256_madd_epi16(wide, wide);
-	if (group == LARGEST_GROUP) {
-		__m256i rest = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)(codes + LEAST_GROUP)));
-		*ret_square = _mm256_add_epi32(*ret_square, _mm256_madd_epi16(rest, rest));
-		wide = _mm256_add_epi16(wide, rest);
-		all = _mm256_loadu_si256((const void *)codes);
-	}
-	*ret_sum = _mm256_madd_epi16(wide, ones);
-	*none = _mm256_sub_epi8(*none, _mm256_cmpeq_epi8(all, _mm256_set1_epi8(g->zero[i])));
-}
-
-/* Eight groups at a time; returns bytes of which each is how many lanes of the eight stand for 0. */
-LBX_ISA_V3 INLINE __m256i add_up_eight(struct groups *g, int first, int group)
-{
-	__m256i sums[4], squares[4], none = _mm256_setzero_si256();
-
-#pragma GCC unroll 4
-	for (int i = 0; i < 4; i++) {
-		__m256i sum[2], square[2];
-		add_up_one(g, first + 2 * i, group, &sum[0], &square[0], &none);
-		add_up_one(g, first + 2 * i + 1, group, &sum[1], &square[1], &none);
-		sums[i] = _mm256_hadd_epi32(sum[0], sum[1]);
-		squares[i] = _mm256_hadd_epi32(square[0], square[1]);
-	}
-	_mm256_storeu_si256((void *)(g->sums + first), sums_of_lanes(sums));
-	_mm256_storeu_si256((void *)(g->squares + first), sums_of_lanes(squares));
-	return group == LARGEST_GROUP ? none : _mm256_zextsi128_si256(_mm256_castsi256_si128(none));
-}
-
-/* Of groups that are not there, codes are 0, and none stands for 0. */
-LBX_ISA_V3 INLINE int64_t add_up_by_eight(struct groups *g)
-{
-	__m256i zeros = _mm256_setzero_si256(), zero = zeros;
-	int64_t lanes[4];
-
-	for (int i = g->n; i % LANES; i++) {
-		memset(g->codes + i * g->group, 0, (size_t)g->group);
-		g->zero[i] = NO_CODE;
-	}
-	for (int i = 0; i < g->n; i += LANES) {
-		__m256i none =
-		    g->group == LARGEST_GROUP ? add_up_eight(g, i, LARGEST_GROUP) : add_up_eight(g, i, LEAST_GROUP);
-		zeros = _mm256_add_epi64(zeros, _mm256_sad_epu8(none, zero));
-	}
-	_mm256_storeu_si256((void *)lanes, zeros);
-	return lanes[0] + lanes[1] + lanes[2] + lanes[3];
-}
-#endif
-
-#define LEVEL(isa, attribute, adds_up) \
-	attribute static void prepare_##isa(struct groups *g, struct bounds *ret) \
-	{ \
-		prepare(g, ret); \
-		if (g->has_least) \
-			find_zeros(g); \
-	} \
-	attribute static int64_t add_up_##isa(struct groups *g) \
-	{ \
-		return adds_up(g); \
-	} \
-	attribute static void narrow_##isa(struct groups *g, double low, double high) \
-	{ \
-		narrow(g, low, high); \
-	} \
-	attribute static void moments_##isa(const struct groups *g, double shift, double *ret_sum, \
-					    double *ret_squares) \
-	{ \
-		moments(g, shift, ret_sum, ret_squares); \
-	} \
-	static const struct code_passes passes_##isa = { prepare_##isa, add_up_##isa, narrow_##isa, moments_##isa };
-LEVEL(base, , add_up_plainly)
-#ifdef __x86_64__
-LEVEL(v3, LBX_ISA_V3, add_up_by_eight)
-LEVEL(v4, LBX_ISA_V4, add_up_by_eight)
-#endif
-
 /* ---- what a group's elements are ---- */
 
-static float element(const struct groups *g, int group, int i)
+static float element(const struct lbx_code_groups *g, int group, int i)
 {
 	return (float)g->codes[group * g->group + i] * g->steps[group] - g->leasts[group];
 }
 
 /* Steps of 0 were taken for what multiplies codes: their elements are all one. */
-static int64_t zeros_of_flat(const struct groups *g)
+static int64_t zeros_of_flat(const struct lbx_code_groups *g)
 {
 	int64_t zeros = 0;
 
@@ -302,7 +41,7 @@ static int64_t zeros_of_flat(const struct groups *g)
 	return zeros;
 }
 
-static int64_t first_zero(const struct groups *g)
+static int64_t first_zero(const struct lbx_code_groups *g)
 {
 	for (int64_t i = 0; i < (int64_t)g->n * g->group; i++)
 		if (element(g, (int)(i / g->group), (int)(i % g->group)) == 0)
@@ -311,8 +50,8 @@ static int64_t first_zero(const struct groups *g)
 }
 
 /* Those beyond the extremes so far. */
-static void extremes(const struct code_passes *passes, struct groups *g, const struct lbx_summary *s, int64_t first,
-		     struct lbx_summary *ret)
+static void extremes(const struct lbx_code_passes *passes, struct lbx_code_groups *g, const struct lbx_summary *s,
+		     int64_t first, struct lbx_summary *ret)
 {
 	double low = s->argmin < 0 ? INFINITY : s->min, high = s->argmax < 0 ? -INFINITY : s->max;
 
@@ -337,19 +76,19 @@ static void extremes(const struct code_passes *passes, struct groups *g, const s
 static void add_numbers(struct lbx_summary *s, const struct lbx_encoding *e, const void *blocks, int64_t n,
 			int64_t first)
 {
-	float values[LBX_BLOCKS_AT_ONCE];
+	float values[LBX_CODES_AT_ONCE];
 
 	e->decode(e, blocks, n / e->elements, values);
 	lbx_summary_add(s, values, n, first);
 }
 
 static void add_some(struct lbx_summary *s, const struct lbx_encoding *e, const void *blocks, int64_t n, int64_t first,
-		     struct groups *g)
+		     struct lbx_code_groups *g)
 {
-	const struct code_passes *passes = LBX_ISA_CHOOSE(passes);
+	const struct lbx_code_passes *passes = lbx_code_passes();
 	const struct lb_block *b = &lb_blocks[e->kernel];
 	struct lbx_summary some;
-	struct bounds bounds;
+	struct lbx_code_bounds bounds;
 	double sum, squares, shift = 0;
 
 	g->n = (int)(n / b->group);
@@ -383,7 +122,7 @@ void lbx_summary_add_blocks(struct lbx_summary *s, const struct lbx_encoding *e,
 			    int64_t first)
 {
 	const struct lb_block *b = &lb_blocks[e->kernel];
-	struct groups g;
+	struct lbx_code_groups g;
 
 	g.group = b->group;
 	g.lowest = (float)b->lowest;
@@ -393,7 +132,7 @@ void lbx_summary_add_blocks(struct lbx_summary *s, const struct lbx_encoding *e,
 	memset(g.zero, 0, sizeof g.zero);
 	lb_grids();
 	for (int64_t done = 0, some; done < n; done += some) {
-		some = n - done < LBX_BLOCKS_AT_ONCE ? n - done : LBX_BLOCKS_AT_ONCE;
+		some = n - done < LBX_CODES_AT_ONCE ? n - done : LBX_CODES_AT_ONCE;
 		add_some(s, e, (const char *)blocks + done / e->elements * e->bytes, some, first + done, &g);
 	}
 }

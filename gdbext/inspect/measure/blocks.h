@@ -4,8 +4,6 @@
 
 #include "inspect/measure/summary.h"
 
-enum { LBX_BLOCKS_AT_ONCE = 4096 }; /* elements, at most: a multiple of all that blocks have */
-
 /* Adds n elements, whole blocks of an encoding that has codes, the first of which has the row-major index `first`. */
 void lbx_summary_add_blocks(struct lbx_summary *s, const struct lbx_encoding *encoding, const void *blocks, int64_t n,
 			    int64_t first);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/measure/blocks.h"
+#include "inspect/measure/codes.h"
 #include "inspect/measure/crew.h"
 
 enum { PIECE = 1 << 16, PART = 1 << 20 };
@@ -63,11 +64,11 @@ static bool add_numbers(const struct survey *s, int64_t first, int64_t end, stru
 static bool add_blocks(const struct survey *s, int64_t first, int64_t end, struct part *part)
 {
 	const struct lbx_encoding *e = s->array.encoding;
-	char own[LBX_BLOCKS_AT_ONCE * BLOCK_WIDTH];
+	char own[LBX_CODES_AT_ONCE * BLOCK_WIDTH];
 	float value;
 
 	for (int64_t at = first, n; at < end; at += n) {
-		n = end - at < LBX_BLOCKS_AT_ONCE ? end - at : LBX_BLOCKS_AT_ONCE;
+		n = end - at < LBX_CODES_AT_ONCE ? end - at : LBX_CODES_AT_ONCE;
 		const void *blocks = lbx_array_blocks(&s->array, at, n, own);
 		if (!blocks)
 			return false;
