@@ -15,7 +15,8 @@
 	_Static_assert(LBX_CODES_AT_ONCE % (elements) == 0 && \
 			   (group == LBX_LEAST_GROUP || group == LBX_LARGEST_GROUP), \
 		       name); \
-	_Static_assert(!(has_least) || highest < LBX_NO_CODE, name);
+	_Static_assert(!(has_least) || highest < LBX_NO_CODE, name); \
+	_Static_assert(group == LBX_LARGEST_GROUP || (lowest > -128 && highest < 128), name);
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 
@@ -26,18 +27,15 @@ static float element(const struct lbx_code_groups *g, int group, int i)
 	return (float)g->codes[group * g->group + i] * g->steps[group] - g->leasts[group];
 }
 
-/* Steps of 0 were taken for what multiplies codes: their elements are all one. */
-static int64_t zeros_of_flat(const struct lbx_code_groups *g)
+/* Where the step is 0 all elements are one. If there is no least value, codes of 0 have been counted there; if there is,
+ * none has. */
+static int64_t zeros_of_flat(const struct lbx_code_groups *g, const struct lbx_code_bounds *bounds)
 {
-	int64_t zeros = 0;
+	int64_t zeros = (int64_t)bounds->flat_zeros * g->group;
 
-	for (int i = 0; i < g->n; i++) {
-		if (g->steps[i] != 0)
-			continue;
-		zeros += g->leasts[i] == 0 ? g->group : 0;
-		for (int k = 0; k < g->group; k++)
-			zeros -= g->codes[i * g->group + k] == g->zero[i];
-	}
+	for (int i = 0; !g->has_least && i < g->n; i++)
+		for (int k = 0; g->steps[i] == 0 && k < g->group; k++)
+			zeros -= g->codes[i * g->group + k] == 0;
 	return zeros;
 }
 
@@ -100,7 +98,7 @@ static void add_some(struct lbx_summary *s, const struct lbx_encoding *e, const 
 	}
 	lbx_summary_init(&some, s->dtype);
 	some.count = some.finite = n;
-	some.special[LBX_ZERO] = passes->add_up(g) + (bounds.is_flat ? zeros_of_flat(g) : 0);
+	some.special[LBX_ZERO] = passes->add_up(g) + (bounds.is_flat ? zeros_of_flat(g, &bounds) : 0);
 	if (some.special[LBX_ZERO] && s->first[LBX_ZERO] < 0)
 		some.first[LBX_ZERO] = first + first_zero(g);
 	if (s->argmin < 0 || s->argmax < 0 || bounds.low < s->min || bounds.high > s->max)

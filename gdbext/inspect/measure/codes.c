@@ -30,7 +30,7 @@ INLINE void prepare(struct lbx_code_groups *g, struct lbx_code_bounds *ret)
 {
 	const floats infinite = (floats){ 0 } + INFINITY;
 	floats low = infinite, high = -infinite;
-	ints odd = { 0 }, flat = { 0 };
+	ints odd = { 0 }, flat = { 0 }, zeros = { 0 };
 
 	for (int i = g->n; i % LANES; i++) {
 		g->steps[i] = g->steps[g->n - 1];
@@ -49,14 +49,19 @@ INLINE void prepare(struct lbx_code_groups *g, struct lbx_code_bounds *ret)
 		odd |= ~((least_of_all >= -LARGE) & (most <= LARGE));
 		odd |= (size > 0) & ((size < SMALL_STEP) | (from_zero > size * MANY_STEPS));
 		flat |= size == 0;
+		zeros -= (size == 0) & (least == 0);
 	}
-	*ret = (struct lbx_code_bounds){ low[0], high[0], false, false };
+	*ret = (struct lbx_code_bounds){ low[0], high[0], false, false, 0 };
 	for (int i = 0; i < LANES; i++) {
 		ret->low = low[i] < ret->low ? low[i] : ret->low;
 		ret->high = high[i] > ret->high ? high[i] : ret->high;
 		ret->is_odd |= odd[i] != 0;
 		ret->is_flat |= flat[i] != 0;
+		ret->flat_zeros += zeros[i];
 	}
+	/* the last one was taken for those that are not there, too */
+	if (g->steps[g->n - 1] == 0 && g->leasts[g->n - 1] == 0)
+		ret->flat_zeros -= (LANES - g->n % LANES) % LANES;
 }
 
 /* Which codes stand for 0. */
@@ -154,58 +159,86 @@ LBX_ISA_V3 INLINE __m256i sums_of_lanes(const __m256i *pairs)
 	return _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-/* Of one group, in eight lanes each; and in bytes, less 1 where a code stands for 0. */
-LBX_ISA_V3 INLINE void add_up_one(const struct lbx_code_groups *g, int i, int group, __m256i *ret_sum,
-				  __m256i *ret_square, __m256i *none)
+/* Of a large group, in eight lanes each; and in bytes, one more where a code stands for 0. */
+LBX_ISA_V3 INLINE void add_up_large(const struct lbx_code_groups *g, int i, __m256i *ret_sum, __m256i *ret_square,
+				    __m256i *none)
 {
-	const __m256i ones = _mm256_set1_epi16(1);
-	const int8_t *codes = g->codes + i * group;
-	__m128i half = _mm_loadu_si128((const void *)codes);
-	__m256i wide = _mm256_cvtepi8_epi16(half), all = _mm256_castsi128_si256(half);
+	const int8_t *codes = g->codes + i * LBX_LARGEST_GROUP;
+	__m256i all = _mm256_loadu_si256((const void *)codes);
+	__m256i a = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(all));
+	__m256i b = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(all, 1));
 
-	*ret_square = _mm256_madd_epi16(wide, wide);
-	if (group == LBX_LARGEST_GROUP) {
-		__m256i rest = _mm256_cvtepi8_epi16(_mm_loadu_si128((const void *)(codes + LBX_LEAST_GROUP)));
-		*ret_square = _mm256_add_epi32(*ret_square, _mm256_madd_epi16(rest, rest));
-		wide = _mm256_add_epi16(wide, rest);
-		all = _mm256_loadu_si256((const void *)codes);
-	}
-	*ret_sum = _mm256_madd_epi16(wide, ones);
+	*ret_square = _mm256_add_epi32(_mm256_madd_epi16(a, a), _mm256_madd_epi16(b, b));
+	*ret_sum = _mm256_madd_epi16(_mm256_add_epi16(a, b), _mm256_set1_epi16(1));
 	*none = _mm256_sub_epi8(*none, _mm256_cmpeq_epi8(all, _mm256_set1_epi8(g->zero[i])));
 }
 
-/* Eight groups at a time; returns bytes of which each is how many lanes of the eight stand for 0. */
-LBX_ISA_V3 INLINE __m256i add_up_eight(struct lbx_code_groups *g, int first, int group)
+LBX_ISA_V3 INLINE void add_up_eight_large(struct lbx_code_groups *g, int first, __m256i *none)
 {
-	__m256i sums[4], squares[4], none = _mm256_setzero_si256();
+	__m256i sums[4], squares[4];
 
 #pragma GCC unroll 4
 	for (int i = 0; i < 4; i++) {
 		__m256i sum[2], square[2];
-		add_up_one(g, first + 2 * i, group, &sum[0], &square[0], &none);
-		add_up_one(g, first + 2 * i + 1, group, &sum[1], &square[1], &none);
+		add_up_large(g, first + 2 * i, &sum[0], &square[0], none);
+		add_up_large(g, first + 2 * i + 1, &sum[1], &square[1], none);
 		sums[i] = _mm256_hadd_epi32(sum[0], sum[1]);
 		squares[i] = _mm256_hadd_epi32(square[0], square[1]);
 	}
 	_mm256_storeu_si256((void *)(g->sums + first), sums_of_lanes(sums));
 	_mm256_storeu_si256((void *)(g->squares + first), sums_of_lanes(squares));
-	return group == LBX_LARGEST_GROUP ? none : _mm256_zextsi128_si256(_mm256_castsi256_si128(none));
 }
 
-/* Of groups that are not there, codes are 0, and none stands for 0. */
+/* What eight 32-bit lanes hold of groups 0, 2, 4, 6, and then 1, 3, 5, 7, in the order of the groups. */
+LBX_ISA_V3 INLINE void store_in_order(__m256i lanes, int32_t *to)
+{
+	__m128i even = _mm256_castsi256_si128(lanes), odd = _mm256_extracti128_si256(lanes, 1);
+
+	_mm_storeu_si128((void *)to, _mm_unpacklo_epi32(even, odd));
+	_mm_storeu_si128((void *)(to + 4), _mm_unpackhi_epi32(even, odd));
+}
+
+/* Small groups come two to a vector; their codes are so small that the squares of two add up in 16 bits. */
+LBX_ISA_V3 INLINE void add_up_eight_small(struct lbx_code_groups *g, int first, __m256i *none)
+{
+	const __m256i ones = _mm256_set1_epi16(1), bytes = _mm256_set1_epi8(1);
+	__m256i both[4]; /* two squares and two sums of the one, then of the other */
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++) {
+		int k = first + 2 * i;
+		__m256i all = _mm256_loadu_si256((const void *)(g->codes + k * LBX_LEAST_GROUP));
+		__m256i size = _mm256_abs_epi8(all), zero = _mm256_setzero_si256();
+		__m256i square = _mm256_madd_epi16(_mm256_maddubs_epi16(size, size), ones);
+		__m256i sum = _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, all), ones);
+		if (g->has_least)
+			zero = _mm256_set_m128i(_mm_set1_epi8(g->zero[k + 1]), _mm_set1_epi8(g->zero[k]));
+		both[i] = _mm256_hadd_epi32(square, sum);
+		*none = _mm256_sub_epi8(*none, _mm256_cmpeq_epi8(all, zero));
+	}
+	__m256 a = _mm256_castsi256_ps(_mm256_hadd_epi32(both[0], both[1]));
+	__m256 b = _mm256_castsi256_ps(_mm256_hadd_epi32(both[2], both[3]));
+	store_in_order(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)), g->squares + first);
+	store_in_order(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)), g->sums + first);
+}
+
+/* Of groups that are not there codes are 1, or 0 where none stands for 0. */
 LBX_ISA_V3 INLINE int64_t add_up_by_eight(struct lbx_code_groups *g)
 {
-	__m256i zeros = _mm256_setzero_si256(), zero = zeros;
+	__m256i zeros = _mm256_setzero_si256();
 	int64_t lanes[4];
 
 	for (int i = g->n; i % LANES; i++) {
-		memset(g->codes + i * g->group, 0, (size_t)g->group);
-		g->zero[i] = LBX_NO_CODE;
+		memset(g->codes + i * g->group, g->has_least ? 0 : 1, (size_t)g->group);
+		g->zero[i] = g->has_least ? LBX_NO_CODE : 0;
 	}
 	for (int i = 0; i < g->n; i += LANES) {
-		__m256i none = g->group == LBX_LARGEST_GROUP ? add_up_eight(g, i, LBX_LARGEST_GROUP)
-							     : add_up_eight(g, i, LBX_LEAST_GROUP);
-		zeros = _mm256_add_epi64(zeros, _mm256_sad_epu8(none, zero));
+		__m256i none = _mm256_setzero_si256();
+		if (g->group == LBX_LARGEST_GROUP)
+			add_up_eight_large(g, i, &none);
+		else
+			add_up_eight_small(g, i, &none);
+		zeros = _mm256_add_epi64(zeros, _mm256_sad_epu8(none, _mm256_setzero_si256()));
 	}
 	_mm256_storeu_si256((void *)lanes, zeros);
 	return lanes[0] + lanes[1] + lanes[2] + lanes[3];

@@ -30,6 +30,7 @@ struct lbx_code_bounds {
 	float low, high;
 	bool is_odd; /* there may be elements that are counted apart */
 	bool is_flat; /* there are steps of 0 */
+	int flat_zeros; /* groups whose step and least value are both 0 */
 };
 
 struct lbx_code_passes {

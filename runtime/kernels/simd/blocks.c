@@ -417,19 +417,24 @@ INLINE void iq2_xxs(bytes b, codes to, floats step, floats least)
 	}
 }
 
-/* A scale of four bits, of two groups. */
-INLINE float iq2_step(float d, int scale)
+/* Sixteen scales of four bits, each of two groups. */
+INLINE void iq2_steps(bytes scales, float d, floats step)
 {
-	return d * (0.5f + (float)(scale & 15)) * 0.25f;
+	uint8_t each[16];
+	for (int k = 0; k < 8; k++) {
+		each[2 * k] = scales[k] & 15;
+		each[2 * k + 1] = scales[k] >> 4;
+	}
+	for (int k = 0; k < 16; k++)
+		step[k] = d * (0.5f + (float)each[k]) * 0.25f;
 }
 
 INLINE void iq2_xs(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
 	(void)least;
+	iq2_steps(b + 66, lb_f16_at(b), step);
 	for (int k = 0; k < 16; k++, to += 16) {
 		unsigned first = u16_at(b + 2 + k * 4), second = u16_at(b + 4 + k * 4);
-		step[k] = iq2_step(d, b[66 + k / 2] >> k % 2 * 4);
 		signed_groups(lb_grid_iq2_xs[first & 511], lb_grid_iq2_xs[second & 511],
 			      even_signs(first >> 9, second >> 9), to);
 	}
@@ -437,12 +442,11 @@ INLINE void iq2_xs(bytes b, codes to, floats step, floats least)
 
 INLINE void iq2_s(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
 	bytes q = b + 2, signs = b + 34;
 	(void)least;
+	iq2_steps(b + 74, lb_f16_at(b), step);
 	for (int k = 0; k < 16; k++, to += 16) {
 		unsigned high = (unsigned)b[66 + k / 2] << 8 >> k % 2 * 4;
-		step[k] = iq2_step(d, b[74 + k / 2] >> k % 2 * 4);
 		signed_groups(lb_grid_iq2_s[q[k * 2] | (high & 0x300)],
 			      lb_grid_iq2_s[q[k * 2 + 1] | (high >> 2 & 0x300)], u16_at(signs + k * 2), to);
 	}
@@ -484,41 +488,50 @@ INLINE void iq3_s(bytes b, codes to, floats step, floats least)
 	}
 }
 
-/* Two groups of -1, 0 and 1, moved by an eighth, down where a bit says so: in eighths. */
-INLINE void moved_groups(uint64_t first, uint64_t second, unsigned down, codes to)
+/* Two groups of -1, 0 and 1, each moved by an eighth, down where `down` is 1: in eighths. */
+INLINE void moved_groups(uint64_t first, uint64_t second, unsigned down_first, unsigned down_second, codes to)
 {
-	store(to, ((sixteen)(two_words){ first, second } << 3) + 1 + (where(down) & (uint8_t)-2));
+	static const uint64_t moves[2] = { 0x0101010101010101, UINT64_MAX };
+	store(to, ((sixteen)(two_words){ first, second } << 3) +
+		      (sixteen)(two_words){ moves[down_first], moves[down_second] });
+}
+
+/* Steps of n groups, by scales of 3 bits, for codes in eighths. */
+INLINE void iq1_steps(const uint8_t *scales, int n, float d, floats step)
+{
+	for (int k = 0; k < n; k++)
+		step[k] = d * (float)(2 * scales[k] + 1) * 0.125f;
 }
 
 INLINE void iq1_s(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
+	uint8_t scales[8];
 	(void)least;
 	for (int k = 0; k < 8; k++) {
-		unsigned high = u16_at(b + 34 + k * 2);
-		step[k] = d * (float)(int)(2 * (high >> 12 & 7) + 1) * 0.125f;
-		unsigned down = high >> 15 ? 0xffff : 0;
+		unsigned high = u16_at(b + 34 + k * 2), down = high >> 15;
+		scales[k] = high >> 12 & 7;
 		for (int i = 0; i < 4; i += 2, to += 16, high >>= 6)
 			moved_groups(lb_grid_iq1[b[2 + k * 4 + i] | (high & 7) << 8],
-				     lb_grid_iq1[b[3 + k * 4 + i] | (high >> 3 & 7) << 8], down, to);
+				     lb_grid_iq1[b[3 + k * 4 + i] | (high >> 3 & 7) << 8], down, down, to);
 	}
+	iq1_steps(scales, 8, lb_f16_at(b), step);
 }
 
 INLINE void iq1_m(bytes b, codes to, floats step, floats least)
 {
-	bytes scales = b + 48;
-	/* the scale is an f16 in four parts, above the groups' scales of 3 bits */
-	unsigned bits = u16_at(scales) >> 12 | (u16_at(scales + 2) >> 8 & 0xf0) | (u16_at(scales + 4) >> 4 & 0xf00) |
-			(u16_at(scales + 6) & 0xf000);
-	float d = lb_f16_to_float((uint16_t)bits);
+	/* four words, each of four scales of 3 bits and, above them, a part of an f16 */
+	bytes packed = b + 48;
+	unsigned bits = u16_at(packed) >> 12 | (u16_at(packed + 2) >> 8 & 0xf0) | (u16_at(packed + 4) >> 4 & 0xf00) |
+			(u16_at(packed + 6) & 0xf000);
+	uint8_t scales[16];
 	(void)least;
 	for (int k = 0; k < 16; k++, to += 16) { /* two groups with a scale */
-		unsigned high = b[32 + k], scale = u16_at(scales + k / 4 * 2) >> k % 4 * 3 & 7;
-		step[k] = d * (float)(int)(2 * scale + 1) * 0.125f;
-		unsigned down = (high & 8 ? 0xff : 0) | (high & 0x80 ? 0xff00 : 0);
+		unsigned high = b[32 + k];
+		scales[k] = u16_at(packed + k / 4 * 2) >> k % 4 * 3 & 7;
 		moved_groups(lb_grid_iq1[b[k * 2] | (high & 7) << 8], lb_grid_iq1[b[k * 2 + 1] | (high >> 4 & 7) << 8],
-			     down, to);
+			     high >> 3 & 1, high >> 7, to);
 	}
+	iq1_steps(scales, 16, lb_f16_to_float((uint16_t)bits), step);
 }
 
 /* ---- of all formats ---- */
