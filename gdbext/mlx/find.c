@@ -39,14 +39,19 @@ static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 
 /* ---- the layout ---- */
 
-/* Whether an object is there: of one that was freed, whatever the layout, nobody holds it; and a word on a stack may be such an
- * address, too. */
+/* Whether an object is there: of one that was freed, whatever the layout, nobody holds it, or the allocator has put an
+ * address there; and a word on a stack may be such an address, too. */
 static bool is_counted(struct lbx_target *target, uint64_t address)
 {
 	uint32_t counts[2];
+	uint64_t word;
+	char byte;
 
-	return lbx_target_try_read(target, address - LBX_MLX_FRONT + LBX_MLX_COUNTS, counts, sizeof counts) &&
-	       counts[0] > 0 && counts[0] < COUNT_MAX && counts[1] > 0 && counts[1] < COUNT_MAX;
+	if (!lbx_target_try_read(target, address - LBX_MLX_FRONT + LBX_MLX_COUNTS, counts, sizeof counts))
+		return false;
+	memcpy(&word, counts, sizeof word);
+	return counts[0] > 0 && counts[0] < COUNT_MAX && counts[1] > 0 && counts[1] < COUNT_MAX &&
+	       !lbx_target_try_read(target, word, &byte, 1);
 }
 
 static bool are_arrays(struct lbx_mlx_set *s, const struct lbx_mlx_arrays *arrays)

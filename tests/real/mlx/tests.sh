@@ -23,7 +23,7 @@ mlx_answers()
 		-e 's/"inputs":\[[0-9,]*\]/"inputs":[N]/g; s/"\(buffer\|pending\)":{[^}]*}/"\1":{}/g; s/"pointers\(_unknown\)*":.*//' \
 		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d' \
 		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *[0-9.]* K*i*B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
-		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^[0-9]* records* /d; /^  kept: /d; / mlx.core.random.state/d' \
+		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^[0-9]* records* of this live/d; /^1 record /d; /^  kept: /d; / mlx.core.random.state/d' \
 		-e 's/,*{"name":"status","text":"[a-z]*"}//'
 }
 
