@@ -1,4 +1,4 @@
-/* What the bytes of ggml's blocks are for: which hold scales and minimums, and which codes. What they are worth is
+/* What the bytes of ggml's blocks are for: which hold scales and minimums. What they are worth, and the codes, is
  * asked of the decoders (kernels/simd/blocks.c), so it is what elements are made with: an element is
  *
  *	code / unit * scale * scales[group] + minimum * minimums[group]
@@ -10,7 +10,7 @@
 
 #include "kernels/kernels.h"
 
-enum { LB_BLOCK_GROUPS = 16, LB_BLOCK_ELEMENTS = 256, LB_BLOCK_RANGES = 2 };
+enum { LB_BLOCK_GROUPS = 16, LB_BLOCK_ELEMENTS = 256 };
 
 /* What a block's own scale is. */
 enum lb_block_scale {
@@ -29,14 +29,6 @@ struct lb_block_form {
 	int scale_bits, minimum_bits; /* of a group's; 0: it has none */
 	int unit;           /* codes are integers over this */
 	const char *codes;  /* what they are: "4 bits" */
-	/* Bytes that hold codes; filled so, but for the bits of `keep` (of eight bytes, and the next eight), the codes
-	 * of all elements are `base`. */
-	float base;
-	struct lb_block_range {
-		int16_t at, end;
-		uint8_t fill;
-		uint64_t keep;
-	} ranges[LB_BLOCK_RANGES];
 };
 
 /* NULL: it is no encoding of blocks. */

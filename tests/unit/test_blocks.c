@@ -153,6 +153,7 @@ static void blocks_are_taken_apart(void **state)
 		uint64_t stream = 0;
 		assert_non_null(lb_block_form(encoding));
 		assert_int_equal(golden[i].elements % lb_block_form(encoding)->groups, 0);
+		assert_int_equal(lb_blocks[encoding].has_least, lb_block_form(encoding)->minimum_at >= 0);
 		for (int n = 0; n < STREAM_BLOCKS / 4; n++) {
 			stream_take(&stream, golden[i].number, block, (size_t)golden[i].bytes);
 			parts_are_those(&golden[i], encoding, block);
