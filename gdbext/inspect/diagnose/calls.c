@@ -29,6 +29,14 @@ struct lbx_call *lbx_calls_see(struct lbx_calls *calls, const struct lbx_tensor 
 	return call;
 }
 
+void lbx_calls_see_figure(struct lbx_calls *calls, const struct lbx_tensor *t, double figure)
+{
+	struct lbx_call *call = lbx_calls_see(calls, t, NULL);
+
+	if (call && call->times == 1)
+		call->figure = figure;
+}
+
 bool lbx_calls_tell(struct lbx_case *c, const struct lbx_calls *calls, enum lbx_severity severity, double confidence,
 		    lbx_say_call *say)
 {

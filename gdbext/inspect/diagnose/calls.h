@@ -21,6 +21,8 @@ struct lbx_calls {
 struct lbx_call *lbx_calls_count(struct lbx_calls *calls, uint64_t site);
 /* Counts that t was made; of the first of its call, it is kept, with another tensor or NULL. */
 struct lbx_call *lbx_calls_see(struct lbx_calls *calls, const struct lbx_tensor *t, const struct lbx_tensor *other);
+/* Likewise, with a figure that is kept of the first. */
+void lbx_calls_see_figure(struct lbx_calls *calls, const struct lbx_tensor *t, double figure);
 
 /* Fills in a finding about the tensor of a call; `text` describes it. */
 typedef void lbx_say_call(struct lbx_diagnosed *f, const struct lbx_call *call, const struct lbx_tensor *t,

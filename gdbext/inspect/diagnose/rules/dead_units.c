@@ -36,11 +36,8 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, con
 	if (s->count < COUNT_LEAST || s->finite != s->count)
 		return true;
 	square = square * square / (double)s->count;
-	if (is_dead(t, s) || (lbx_made_by(t, "tanh") && square >= saturated)) {
-		struct lbx_call *call = lbx_calls_see(state, t, NULL);
-		if (call && call->times == 1)
-			call->figure = square;
-	}
+	if (is_dead(t, s) || (lbx_made_by(t, "tanh") && square >= saturated))
+		lbx_calls_see_figure(state, t, square);
 	return true;
 }
 
@@ -48,8 +45,7 @@ static void say(struct lbx_diagnosed *f, const struct lbx_call *call, const stru
 {
 	if (call->figure > 0) {
 		LBX_SAY(f->title, "tanh is saturated everywhere");
-		LBX_SAY(f->evidence, "%s: the root of its mean square is %.6f, and 1 is where it ends.", text,
-			call->figure);
+		LBX_SAY(f->evidence, "%s: its mean square is %.6f, and 1 is where it ends.", text, call->figure);
 		LBX_SAY(f->advice, "Smaller weights, or a norm before it: behind it no gradient passes.");
 	} else {
 		LBX_SAY(f->title, "a relu is dead: all of it is zero");

@@ -10,9 +10,7 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, con
 	(void)c;
 	if (s->count < COUNT_LEAST || s->special[LBX_DENORMAL] * 2 < s->count || t->encoding)
 		return true;
-	struct lbx_call *call = lbx_calls_see(state, t, NULL);
-	if (call && call->times == 1)
-		call->figure = (double)s->special[LBX_DENORMAL];
+	lbx_calls_see_figure(state, t, (double)s->special[LBX_DENORMAL]);
 	return true;
 }
 

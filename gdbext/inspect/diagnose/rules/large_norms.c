@@ -16,9 +16,7 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, con
 	if (s->count < COUNT_LEAST || s->finite != s->count || rms < large ||
 	    !(lbx_made_by(t, "rms_norm") || lbx_made_by(t, "layer_norm") || lbx_made_by(t, "norm")))
 		return true;
-	struct lbx_call *call = lbx_calls_see(state, t, NULL);
-	if (call && call->times == 1)
-		call->figure = rms;
+	lbx_calls_see_figure(state, t, rms);
 	return true;
 }
 
