@@ -270,10 +270,7 @@ int main(int argc, char **argv)
 		lbx_usage(&out);
 		return LBX_EXIT_MISUSED;
 	}
-	const struct lbx_verb *verb = *words.at ? lbx_verb_find(*words.at) : NULL;
-	if (*words.at && strcmp(*words.at, "doctor") == 0 &&
-	    lbx_doctor_watches((struct lbx_argv){ words.at + 1, words.typed }))
-		verb = &lbx_verb_doctor;
+	const struct lbx_verb *verb = lbx_verb_find(words);
 	if (!verb)
 		return run_request(&job, words);
 	words.at++;

@@ -1,8 +1,15 @@
 #include "cli/verbs.h"
 
+#include <string.h>
+
 const struct lbx_command *const lbx_verbs[] = { &lbx_verb_trace.row, &lbx_verb_top.row, &lbx_verb_sites.row, NULL };
 
-const struct lbx_verb *lbx_verb_find(const char *name)
+const struct lbx_verb *lbx_verb_find(struct lbx_argv words)
 {
-	return (const struct lbx_verb *)lbx_command_find(lbx_verbs, name); /* a verb begins with its row */
+	if (!*words.at)
+		return NULL;
+	if (strcmp(*words.at, lbx_verb_doctor.row.name) == 0 &&
+	    lbx_doctor_watches((struct lbx_argv){ words.at + 1, words.typed }))
+		return &lbx_verb_doctor;
+	return (const struct lbx_verb *)lbx_command_find(lbx_verbs, *words.at); /* a verb begins with its row */
 }

@@ -19,7 +19,7 @@ bool lbx_doctor_watches(struct lbx_argv words);
 
 /* Their rows, and NULL. */
 extern const struct lbx_command *const lbx_verbs[];
-/* NULL when there is none. */
-const struct lbx_verb *lbx_verb_find(const char *name);
+/* Whose words these are; NULL: no verb's. */
+const struct lbx_verb *lbx_verb_find(struct lbx_argv words);
 
 #endif

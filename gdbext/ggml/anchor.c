@@ -251,19 +251,12 @@ static bool exports(struct lbx_target *target, const struct lbx_loaded *m)
 	return lbx_loaded_symbol(target, m, "ggml_type_name", &at) && lbx_loaded_symbol(target, m, "ggml_op_name", &at);
 }
 
-/* What many programs have loaded, and what is known to have no ggml within. */
+/* What is known to have no ggml within. */
 static bool is_well_known(struct lbx_target *target, const struct lbx_loaded *m)
 {
-	static const char *const names[] = { "libc.so.", "libc.musl-", "ld-linux", "libstdc++.so.",
-					     "liblazybones.so." };
 	char name[FILE_NAME];
 
-	if (!lbx_loaded_file(target, m->name, name, sizeof name))
-		return false;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
+	return lbx_loaded_file(target, m->name, name, sizeof name) && lbx_is_common_library(name);
 }
 
 /* By no more than its headers and its name: whether ggml may be in a module. */

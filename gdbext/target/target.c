@@ -177,6 +177,19 @@ bool lbx_target_module_at(struct lbx_target *target, uint64_t address, struct lb
 	return false;
 }
 
+bool lbx_is_common_library(const char *name)
+{
+	static const char *const names[] = { "libc.so.",       "libc-2.",         "libc.musl-",    "ld-linux",
+					     "libpthread.so.", "libpthread-2.",   "libm.so.",      "libm-2.",
+					     "libdl.so.",      "libdl-2.",        "libstdc++.so.", "libgcc_s.so.",
+					     "libc++.so.",     "liblazybones.so." };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 bool lbx_module_is_used(const struct lbx_module *module)
 {
 	return module->verdict <= LBX_MODULE_FORCED;

@@ -180,6 +180,8 @@ bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n);
 bool lbx_target_module(struct lbx_target *target, size_t i, struct lbx_module *ret);
 /* The one that holds an address. */
 bool lbx_target_module_at(struct lbx_target *target, uint64_t address, struct lbx_module *ret);
+/* Whether a file of this name is a library that programs of any kind have: C's, C++'s, the loader; or our runtime. */
+bool lbx_is_common_library(const char *name);
 /* Whether names come from its file. */
 bool lbx_module_is_used(const struct lbx_module *module);
 /* "is missing", "has another build id (…, not …)": why its names are not known, or doubtful. */
