@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "between.h"
+#include "inspect/draw/drawing.h"
 #include "inspect/draw/pixels.h"
 #include "inspect/draw/raster.h"
 #include "session.h"
@@ -177,6 +178,37 @@ static long number(const char **at)
 	assert_ptr_not_equal(end, *at);
 	*at = end;
 	return n;
+}
+
+static void count_bytes(struct lbx_out *out, const char *text, size_t n)
+{
+	(void)text;
+	*(size_t *)out->context += n;
+}
+
+/* Noise of 192 by 192 pixels of three channels is 110 KB and more: the pictures of a page have a limit together. */
+static void a_page_has_room_for_some(void **state)
+{
+	enum { SIDE = 192, ROOM = 400000 };
+	static uint8_t noise[SIDE * SIDE * 3];
+	struct lbx_array a = array_of(noise, LB_U8, 3, (const int64_t[]){ SIDE, SIDE, 3 });
+	size_t written = 0, room = ROOM;
+	struct lbx_out page = { .width = 80, .context = &written, .write = count_bytes };
+	uint64_t random = 1;
+	double low, high;
+	int drawn = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof noise; i++) {
+		random = random * 6364136223846793005 + 1442695040888963407;
+		noise[i] = (uint8_t)(random >> 56);
+	}
+	while (drawn < 10 && lbx_draw_picture(&page, &a, "noise", &room, &low, &high))
+		drawn++;
+	assert_in_range(drawn, 1, ROOM / 140000);
+	assert_in_range(written, (ROOM - room), ROOM - room + 200 * (size_t)drawn);
+	assert_non_null(strstr(lb_error_message(), "the others have taken the room"));
+	lb_clear_error();
 }
 
 static void colour_in(const char **at, uint32_t *palette)
@@ -538,6 +570,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(channels_are_found, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(repeats_are_read_once, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(pictures_are_drawn, session_start, session_stop),
+		cmocka_unit_test(a_page_has_room_for_some),
 		cmocka_unit_test_setup_teardown(sixels_are_the_pixels, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(kitty_gets_the_file, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(terminals_announce_pixels, session_start, session_stop),

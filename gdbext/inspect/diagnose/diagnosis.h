@@ -68,8 +68,10 @@ bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *
 const char *lbx_severity_name(enum lbx_severity severity);
 /* The worst of them; LBX_LOW where there is none. */
 enum lbx_severity lbx_diagnosis_worst(const struct lbx_diagnosis *diagnosis);
-/* How many there are, of how many rules, and what was not checked: "3 findings by 33 rules; …", in two lines. */
+/* "3 findings by 33 rules" */
 void lbx_describe_diagnosis(const struct lbx_diagnosis *diagnosis, char *ret, size_t size);
+/* "not checked: L2a, L2c (the program records no events)"; "" where all was. */
+void lbx_describe_unchecked(const struct lbx_diagnosis *diagnosis, char *ret, size_t size);
 /* As text and JSON: the object that is open gets `findings`, `checked` and `not_checked`. `all`: those of low severity are
  * told in full, too. */
 void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *diagnosis, bool all);

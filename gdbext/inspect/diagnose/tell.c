@@ -72,8 +72,9 @@ static void print_finding(struct lbx_out *out, const struct lbx_diagnosed *f, bo
 }
 
 /* "L2a, L2c, L6 (the program records no events)": those of one reason together. */
-static void say_unchecked(const struct lbx_diagnosis *d, char *ret, size_t size)
+void lbx_describe_unchecked(const struct lbx_diagnosis *d, char *ret, size_t size)
 {
+	*ret = '\0';
 	for (size_t i = 0; i < d->n_unchecked; i++) {
 		const char *why = d->unchecked[i].why;
 		bool is_told = false, is_first = true;
@@ -81,7 +82,7 @@ static void say_unchecked(const struct lbx_diagnosis *d, char *ret, size_t size)
 			is_told = strcmp(d->unchecked[k].why, why) == 0;
 		if (is_told)
 			continue;
-		lbx_say(ret, size, "%s", i ? "; " : "\nnot checked: ");
+		lbx_say(ret, size, "%s", i ? "; " : "not checked: ");
 		for (size_t k = i; k < d->n_unchecked; k++) {
 			if (strcmp(d->unchecked[k].why, why) != 0)
 				continue;
@@ -102,7 +103,6 @@ void lbx_describe_diagnosis(const struct lbx_diagnosis *d, char *ret, size_t siz
 	lbx_say(ret, size, " %zu rule%s", d->n_checked, LB_S(d->n_checked));
 	if (d->left_out)
 		lbx_say(ret, size, "; %" PRIu64 " more like them", d->left_out);
-	say_unchecked(d, ret, size);
 }
 
 void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *d, bool all)
@@ -126,11 +126,8 @@ void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis 
 	lbx_end(out);
 	LBX_KEY(out, "left_out", json_integer((json_int_t)d->left_out));
 	lbx_describe_diagnosis(d, text, sizeof text);
-	for (char *line = text, *next; line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		lbx_wrap(out, 0, INDENT);
-		lbx_printf(out, "%s\n", line);
-	}
+	lbx_printf(out, "%s\n", text);
+	lbx_describe_unchecked(d, text, sizeof text);
+	lbx_wrap(out, 0, INDENT);
+	lbx_printf(out, *text ? "%s\n" : "%s", text);
 }

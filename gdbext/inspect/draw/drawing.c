@@ -78,28 +78,38 @@ static struct lbx_array flatten(const struct lbx_array *array)
 	return a;
 }
 
-bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, const char *what, double *low, double *high)
+static bool write_picture(struct lbx_out *page, const struct lbx_raster *raster, const char *what, size_t *room)
+{
+	size_t n;
+	lb_auto_free unsigned char *png = lbx_png_encode(raster, raster->low, raster->high, &n);
+
+	if (!png)
+		return false;
+	if (LBX_BASE64_SIZE(n) > *room)
+		return lb_fail("no picture: the others have taken the room that the page has for them");
+	*room -= LBX_BASE64_SIZE(n);
+	lbx_printf(page, "<img alt=\"%s of ", raster->channels == 1 ? "heat map" : "picture");
+	lbx_escape(page, what);
+	lbx_printf(page, "\" width=\"%d\" height=\"%d\" src=\"data:image/png;base64,", raster->width, raster->height);
+	write_base64(page, png, n);
+	lbx_printf(page, "\"/>");
+	return true;
+}
+
+bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, const char *what, size_t *room, double *low,
+		      double *high)
 {
 	struct lbx_array flat = flatten(array);
 	struct lbx_raster raster;
-	size_t n;
 
 	if (!lbx_raster_create(&flat, LBX_CHANNELS_GUESS, SIDE, SIDE, ZOOM, page, &raster))
 		return false;
-	lb_auto_free unsigned char *png = lbx_png_encode(&raster, raster.low, raster.high, &n);
-	if (png) {
-		lbx_printf(page, "<img alt=\"%s of ", raster.channels == 1 ? "heat map" : "picture");
-		lbx_escape(page, what);
-		lbx_printf(page, "\" width=\"%d\" height=\"%d\" src=\"data:image/png;base64,", raster.width,
-			   raster.height);
-		write_base64(page, png, n);
-		lbx_printf(page, "\"/>");
-	}
+	bool done = write_picture(page, &raster, what, room);
 	bool has_range = raster.channels == 1 && raster.finite;
 	*low = has_range ? raster.low : NAN;
 	*high = has_range ? raster.high : NAN;
 	lbx_raster_deinit(&raster);
-	return png != NULL;
+	return done;
 }
 
 void lbx_draw_histogram(struct lbx_out *page, const int64_t *counts, int n, double low, double high)

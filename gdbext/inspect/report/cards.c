@@ -8,7 +8,13 @@
 #include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 
-enum { BINS = 32, PIECE = 1 << 16, SAMPLED = 1 << 20, LABEL = LBX_DESCRIPTION_MAX };
+enum {
+	PICTURES_MOST = 1 << 20 /* bytes of the page, of which there may be twice as many */,
+	BINS = 32,
+	PIECE = 1 << 16,
+	SAMPLED = 1 << 20,
+	LABEL = LBX_DESCRIPTION_MAX
+};
 
 struct values {
 	struct lbx_summary summary;
@@ -124,11 +130,11 @@ static void print_values(struct lbx_context *context, struct lbx_out *page, cons
 	lbx_sample_deinit(&v.sample);
 }
 
-static void print_picture(struct lbx_out *page, const struct lbx_array *array, const char *what)
+static void print_picture(struct lbx_out *page, const struct lbx_array *array, const char *what, size_t *room)
 {
 	double low, high;
 
-	if (lbx_draw_picture(page, array, what, &low, &high)) {
+	if (lbx_draw_picture(page, array, what, room, &low, &high)) {
 		if (!isnan(low))
 			lbx_printf(page, "<div class=\"dim\">dark %.5g, light %.5g%s</div>", low, high,
 				   array->dtype >= LB_F16 ? ", magenta NaN or Inf" : "");
@@ -140,7 +146,8 @@ static void print_picture(struct lbx_out *page, const struct lbx_array *array, c
 	lb_clear_error();
 }
 
-static void print_card(struct lbx_context *context, struct lbx_out *page, const struct lbx_tensor *t, int number)
+static void print_card(struct lbx_context *context, struct lbx_out *page, const struct lbx_tensor *t, int number,
+		       size_t *room)
 {
 	struct lbx_array array;
 	char label[LABEL], where[512];
@@ -154,16 +161,18 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, const 
 	lbx_printf(page, "</b>%s<br/><span class=\"dim\">%s in ", lbx_part_note(array.dtype), t->op);
 	lbx_escape(page, where);
 	lbx_printf(page, "</span></figcaption>\n");
-	print_picture(page, &array, label);
+	print_picture(page, &array, label, room);
 	print_values(context, page, &array);
 	lbx_printf(page, "</figure>\n");
 }
 
 void lbx_page_cards(struct lbx_context *context, struct lbx_out *page, const struct lbx_cards *cards)
 {
+	size_t room = PICTURES_MOST;
+
 	lbx_printf(page, "<div class=\"cards\">\n");
 	for (int i = 0; i < cards->n; i++) {
-		print_card(context, page, &cards->list[i], i + 1);
+		print_card(context, page, &cards->list[i], i + 1, &room);
 		lb_clear_error();
 	}
 	lbx_printf(page, "</div>\n");

@@ -94,17 +94,58 @@ bool lbx_page_missing(struct lbx_out *page, const char *why)
 	return *why;
 }
 
-/* In pieces, none of which ends within a character. */
-void lbx_page_write(struct lbx_out *out, const char *text, size_t n)
+static void write_plain(struct lbx_out *page, const char *text, size_t n)
 {
 	char piece[256];
 
+	/* in pieces, none of which ends within a character */
 	for (size_t done = 0, some; done < n; done += some) {
 		some = n - done < sizeof piece - 1 ? n - done : sizeof piece - 1;
 		while (done + some < n && some > 4 && (text[done + some] & 0xc0) == 0x80)
 			some--;
 		memcpy(piece, text + done, some);
 		piece[some] = '\0';
-		lbx_escape(out->context, piece);
+		lbx_escape(page, piece);
 	}
+}
+
+/* A sequence of a terminal's, "\033[31m": a warning is marked until the next one, other styles are left out. */
+static void write_style(struct lbx_page_text *to)
+{
+	bool is_warning = strcmp(to->style, "\033[31m") == 0;
+
+	if (to->is_marked)
+		lbx_printf(to->page, "</mark>");
+	if (is_warning)
+		lbx_printf(to->page, "<mark>");
+	to->is_marked = is_warning;
+	to->n = 0;
+}
+
+static void write_text(struct lbx_out *out, const char *text, size_t n)
+{
+	struct lbx_page_text *to = out->context;
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (to->n == 0 && text[i] != '\033')
+			continue;
+		if (to->n == 0)
+			write_plain(to->page, text + from, i - from);
+		if (to->n < sizeof to->style - 1)
+			to->style[to->n++] = text[i];
+		to->style[to->n] = '\0';
+		from = i + 1;
+		if (text[i] == 'm')
+			write_style(to);
+	}
+	if (n > from)
+		write_plain(to->page, text + from, n - from);
+}
+
+struct lbx_out *lbx_page_text(struct lbx_page_text *text, struct lbx_out *page)
+{
+	*text = (struct lbx_page_text){ .page = page };
+	text->out = (struct lbx_out){ .colour = true, .whole_lines = true, .context = text, .write = write_text };
+	return &text->out;
 }

@@ -21,8 +21,14 @@ void lbx_page_end_section(struct lbx_out *page);
 void lbx_page_paragraph(struct lbx_out *page, const char *kind, const char *text);
 /* Why a section is not here, or not whole; false: it is. */
 bool lbx_page_missing(struct lbx_out *page, const char *why);
-/* A writer of text that is escaped on its way to the page, which is the other one's context. */
-void lbx_page_write(struct lbx_out *out, const char *text, size_t n);
+/* What inspections write as text becomes the page's: escaped, with what they style as a warning marked. */
+struct lbx_page_text {
+	struct lbx_out out, *page;
+	bool is_marked;
+	size_t n;
+	char style[16]; /* a sequence that has begun, of n bytes */
+};
+struct lbx_out *lbx_page_text(struct lbx_page_text *text, struct lbx_out *page);
 
 /* A stack, of which the frames of libraries that everybody has are folded. */
 void lbx_page_thread(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view);

@@ -13,10 +13,6 @@
 
 enum { AROUND = 3 /* lines, before and after */, LINE = 400, FILE_MAX = 16 << 20 };
 
-/* Libraries that are part of every program, by the beginnings of their files' names. */
-static const char *const common[] = { "libc.so", "libc-",        "ld-linux",    "libpthread", "libm.so",        "libm-",
-				      "libdl",   "libstdc++.so", "libgcc_s.so", "libc++",     "liblazybones.so" };
-
 static bool is_common(struct lbx_context *context, const struct lbx_frame_view *frame)
 {
 	uint64_t pc = lbx_frame_code(&frame->frame);
@@ -27,11 +23,7 @@ static bool is_common(struct lbx_context *context, const struct lbx_frame_view *
 	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
 		return false;
 	const char *name = strrchr(m.path, '/');
-	name = name ? name + 1 : m.path;
-	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-		if (strncmp(name, common[i], strlen(common[i])) == 0)
-			return true;
-	return false;
+	return lbx_is_common_library(name ? name + 1 : m.path);
 }
 
 const struct lbx_frame_view *lbx_own_frame(struct lbx_context *context, const struct lbx_thread_view *view)
@@ -126,11 +118,12 @@ static void print_folded(struct lbx_context *context, struct lbx_out *page, cons
 
 void lbx_page_thread(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view)
 {
-	struct lbx_out text = { .whole_lines = true, .context = page, .write = lbx_page_write }, *before = context->out;
+	struct lbx_out *before = context->out;
+	struct lbx_page_text text;
 	char run[1024];
 	const char *why;
 
-	context->out = &text;
+	context->out = lbx_page_text(&text, page);
 	if (lbx_context_python(context, &why)) { /* its functions stand among those of C */
 		lbx_printf(page, "<pre>");
 		lbx_tell_thread(context, view);

@@ -49,4 +49,6 @@ void lbx_part_wrong(struct lbx_writer *w)
 		print_finding(w, &d->list[i]);
 	lbx_describe_diagnosis(d, text, sizeof text);
 	lbx_page_paragraph(w->page, "dim", text);
+	lbx_describe_unchecked(d, text, sizeof text);
+	lbx_page_paragraph(w->page, "dim", text);
 }

@@ -162,6 +162,17 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 	return o;
 }
 
+/* Whether it tells of something that is not as it should be. */
+static bool is_wrong(const char *kind)
+{
+	static const char *const kinds[] = { "error", "raw_misuse", "nan" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(kind, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
 static void tell_event(struct lbx_context *context, const struct events *events, int64_t i)
 {
 	const struct lb_flight_event *event = &events->flight.events[i];
@@ -174,7 +185,8 @@ static void tell_event(struct lbx_context *context, const struct events *events,
 		lbx_printf(out, "%12.6f s", seconds_before(events, event->time_ns));
 	else
 		lbx_printf(out, "%14s", "");
-	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
+	lbx_printf(out, "  %7" PRIu32 "  ", event->thread);
+	lbx_styled(out, is_wrong(kind->name) ? LBX_WARNING : LBX_PLAIN, "%-13s", kind->name);
 	for (int k = 0; k < kind->n_args; k++)
 		if (is_text(kind->args[k]))
 			print_text(context, &events->flight, event, kind->args[k]);
