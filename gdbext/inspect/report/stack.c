@@ -9,7 +9,6 @@
 #include "inspect/draw/drawing.h"
 #include "inspect/report/page.h"
 #include "inspect/operand/python_stack.h"
-#include "target/printable.h"
 
 enum { AROUND = 3 /* lines, before and after */, LINE = 400, FILE_MAX = 16 << 20 };
 
@@ -34,29 +33,30 @@ const struct lbx_frame_view *lbx_own_frame(struct lbx_context *context, const st
 	return NULL;
 }
 
-/* Beside the program's file; 0: it is not known. */
-static time_t age_of_program(struct lbx_context *context)
+/* Whether a file was not changed since the program was made. */
+static bool is_as_built(struct lbx_context *context, const struct stat *file)
 {
 	struct lbx_module m;
 	struct stat about;
 
 	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++)
-		if (m.is_program && m.verdict == LBX_MODULE_SAME && m.file && stat(m.file, &about) == 0)
-			return about.st_mtime;
-	return 0;
+		if (m.is_program)
+			return m.verdict == LBX_MODULE_SAME && m.file && stat(m.file, &about) == 0 &&
+			       (file->st_mtim.tv_sec < about.st_mtim.tv_sec ||
+				(file->st_mtim.tv_sec == about.st_mtim.tv_sec &&
+				 file->st_mtim.tv_nsec <= about.st_mtim.tv_nsec));
+	return false;
 }
 
 void lbx_page_source(struct lbx_context *context, struct lbx_out *page, const struct lbx_source_line *line)
 {
-	time_t age = age_of_program(context);
 	char text[LINE];
 	struct stat about;
 	FILE *f;
 
 	/* what is not a file's path, or has been changed since, would be wrong to show */
-	if (!age || line->file[0] != '/' || line->line <= 0 || stat(line->file, &about) != 0 ||
-	    !S_ISREG(about.st_mode) || about.st_size > FILE_MAX || about.st_mtime > age ||
-	    !(f = fopen(line->file, "r")))
+	if (line->file[0] != '/' || line->line <= 0 || stat(line->file, &about) != 0 || !S_ISREG(about.st_mode) ||
+	    about.st_size > FILE_MAX || !is_as_built(context, &about) || !(f = fopen(line->file, "r")))
 		return;
 	bool is_open = false;
 	for (int i = 1; i <= line->line + AROUND && fgets(text, sizeof text, f);) {
@@ -64,7 +64,6 @@ void lbx_page_source(struct lbx_context *context, struct lbx_out *page, const st
 		bool whole = text[n] == '\n' || feof(f);
 		text[n] = '\0';
 		if (i >= line->line - AROUND) {
-			lbx_make_printable(text);
 			lbx_printf(page, "%s%s%5d  ", is_open ? "" : "<pre aria-label=\"source\">",
 				   i == line->line ? "<mark>" : "", i);
 			lbx_escape(page, text);
