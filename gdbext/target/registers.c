@@ -99,6 +99,11 @@ void lbx_death_of_siginfo(const void *note, uint64_t n, struct lbx_death *ret)
 		return;
 	ret->code = info.si_code;
 	ret->has_code = true;
+	ret->has_sender = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
+	if (ret->has_sender) {
+		ret->sender = (uint32_t)info.si_pid;
+		ret->user = info.si_uid;
+	}
 	/* above 0 the kernel itself has sent it: below, somebody's kill() */
 	ret->has_address = info.si_code > 0 && (info.si_signo == SIGSEGV || info.si_signo == SIGBUS ||
 						info.si_signo == SIGILL || info.si_signo == SIGFPE);

@@ -52,6 +52,8 @@ struct lbx_death {
 	bool has_code;     /* else `code` is not known */
 	bool has_address;  /* of the access, for SIGSEGV, SIGBUS, SIGILL, SIGFPE */
 	uint64_t address;
+	bool has_sender;   /* somebody's kill() or the like has sent the signal, maybe its own */
+	uint32_t sender, user; /* the process; 0: one that it cannot see, outside its container; and whose that was */
 	char command[81];  /* the first words of the command line */
 };
 

@@ -11,6 +11,7 @@ static const struct {
 } scenes[] = {
 #define SCENE(name, rule) { #name, #rule, "above-low", play_##name },
 #define LOW(name, rule) { #name, #rule, "low", play_##name },
+#define DEATH(name, rule) { #name, #rule, "death", play_##name },
 #include "scenes.def"
 #undef SCENE
 };

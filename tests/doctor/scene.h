@@ -2,7 +2,7 @@
  * somebody would look; then it waits for the end of its input.
  *
  * A scene is a function in a file here and a row in scenes.def: SCENE(name, rule), whose play_name(true) has what the rule
- * finds, and whose play_name(false) does the same work well. */
+ * finds, and whose play_name(false) does the same work well. Of a DEATH the sick one ends with a core. */
 #ifndef TESTS_DOCTOR_SCENE_H
 #define TESTS_DOCTOR_SCENE_H
 

@@ -1,11 +1,13 @@
 #include "inspect/diagnose/case.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/diagnose/rule.h"
+#include "inspect/operand/frames.h"
 #include "inspect/tensor/name.h"
 
 struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity severity, double confidence)
@@ -55,6 +57,46 @@ const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lb
 	if (c->operands.key.of != key.of || c->operands.key.address != key.address || c->operands.key.id != key.id)
 		lbx_operands_find(t, &c->operands);
 	return &c->operands;
+}
+
+const struct lbx_thread_view *lbx_case_stack(struct lbx_case *c)
+{
+	bool clean = lb_ok();
+
+	if (c->has_looked_at_stack || !c->has_death)
+		return c->stack;
+	c->has_looked_at_stack = true;
+	c->stack = calloc(1, sizeof *c->stack);
+	if (c->stack && !lbx_thread_view(c->context, NULL, c->death.tid, LBX_CASE_FRAMES, LBX_TAIL, c->stack)) {
+		free(c->stack);
+		c->stack = NULL;
+	}
+	if (clean && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	return c->stack;
+}
+
+void lbx_case_release_stack(struct lbx_case *c)
+{
+	if (c->stack)
+		lbx_thread_view_release(c->stack);
+	free(c->stack);
+	c->stack = NULL;
+}
+
+const struct lbx_frame_view *lbx_case_own_frame(struct lbx_case *c)
+{
+	const struct lbx_thread_view *stack = lbx_case_stack(c);
+
+	return stack ? lbx_thread_view_own(c->context, stack) : NULL;
+}
+
+void lbx_diagnosed_frame(struct lbx_diagnosed *d, const struct lbx_frame_view *frame)
+{
+	if (!frame)
+		return;
+	d->pc = frame->frame.pc + !frame->frame.after_call; /* as a call's: behind it */
+	d->line = frame->line;
 }
 
 bool lbx_case_means(const struct lbx_case *c, const struct lbx_tensor *t)

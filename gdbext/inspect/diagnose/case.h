@@ -10,6 +10,9 @@
 #include "inspect/measure/nonfinite.h"
 #include "table/flight.h"
 
+struct lbx_frame_view; /* inspect/operand/frames.h */
+struct lbx_thread_view;
+
 /* Kinds of events that rules tell apart; X(name in the flight recorder). */
 #define LBX_HAPPENINGS(X) \
 	X(eval_done) \
@@ -39,6 +42,10 @@ struct lbx_case {
 	struct lbx_table *table;     /* the runtime's; NULL: it is not in the program */
 	struct lbx_root root;
 	struct lbx_flight flight;
+	bool has_death;
+	struct lbx_death death; /* where it has died, and how is known */
+	bool has_looked_at_stack;
+	struct lbx_thread_view *stack; /* by lbx_case_stack() */
 	enum lbx_happening *kinds;   /* of its kinds of events */
 	bool has_evaluations;
 	struct lbx_evaluations evaluations; /* by lbx_case_evaluations() */
@@ -59,6 +66,14 @@ struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity se
 					const struct lbx_key *key, struct lbx_tensor *ret);
 /* Those of a tensor: found once for all rules that ask while it is shown. */
 const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t);
+/* The stack of the thread that died, its ends where it is very long; NULL: it is not known. */
+enum { LBX_CASE_FRAMES = 256 };
+const struct lbx_thread_view *lbx_case_stack(struct lbx_case *c);
+void lbx_case_release_stack(struct lbx_case *c);
+/* Where it died as far as the program's own code goes; NULL: likewise. */
+const struct lbx_frame_view *lbx_case_own_frame(struct lbx_case *c);
+/* Tells the place of a frame as that of a finding; NULL: nothing is told. */
+void lbx_diagnosed_frame(struct lbx_diagnosed *d, const struct lbx_frame_view *frame);
 /* Whether findings may be about a tensor: whether it was asked for. */
 bool lbx_case_means(const struct lbx_case *c, const struct lbx_tensor *t);
 /* Value of the event's argument called `name`; 0 if it has none such. */

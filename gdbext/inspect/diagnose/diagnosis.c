@@ -9,7 +9,13 @@
 #include "base/vector.h"
 #include "inspect/diagnose/rule.h"
 
-enum { RULES_MOST = 128 };
+enum {
+	RULES_MOST = 128,
+	OF_TENSORS = LBX_SEES_TENSORS | LBX_SEES_RUNTIME | LBX_SEES_EVENTS | LBX_SEES_VALUES | LBX_SEES_HOLDERS |
+		     LBX_SEES_GRADIENTS,
+	OF_STACKS = LBX_SEES_DEATH | LBX_SEES_STACKS,
+	OF_ALL = LBX_SEES_RUNTIME | LBX_SEES_EVENTS | LBX_SEES_HOLDERS | OF_STACKS,
+};
 
 /* A rule that is checked, and what it knows so far. */
 struct check {
@@ -144,7 +150,7 @@ static const char *why_not(const struct doctor *d, const struct lbx_rule *rule)
 {
 	if (rule->sees & (LBX_SEES_RUNTIME | LBX_SEES_EVENTS) && !d->c.table)
 		return "only the runtime counts and records what they need";
-	if (rule->sees & (LBX_SEES_RUNTIME | LBX_SEES_EVENTS | LBX_SEES_HOLDERS) && d->c.names)
+	if (rule->sees & OF_ALL && d->c.names)
 		return "they are of the whole program, not of some tensors";
 	if (rule->sees & LBX_SEES_EVENTS && !d->c.flight.capacity)
 		return "the program records no events";
@@ -176,27 +182,53 @@ static bool add_check(struct doctor *d, const struct lbx_rule *rule)
 	return true;
 }
 
+/* Whether the front end knows them: a debugger shows itself how a program has died. */
+static bool has_stacks(const struct lbx_context *context)
+{
+	return context->stacks && context->stacks->ops->all_threads;
+}
+
 static bool choose(struct doctor *d)
 {
 	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
 		const char *why = why_not(d, *r);
 		if (d->what->only && !is_wanted(*r, d->what->only))
 			continue;
+		if (((*r)->sees & OF_TENSORS && !d->c.tensors) || ((*r)->sees & OF_STACKS && !has_stacks(d->c.context)))
+			continue;
 		if (why ? !add_unchecked(d->c.diagnosis, *r, why) : !add_check(d, *r))
 			return false;
 	}
-	return true;
+	if (d->n || d->c.diagnosis->n_unchecked)
+		return true;
+	return lb_fail("%s", d->c.tensors ? "of deaths and stacks the command `lazybones` checks the rules"
+					  : d->c.diagnosis->no_tensors);
 }
 
 /* ---- the program ---- */
+
+/* That there are no tensors is no failure where something else can be checked. */
+static bool do_without_tensors(struct doctor *d)
+{
+	struct lbx_context *context = d->c.context;
+
+	d->c.tensors = NULL;
+	if (!d->what->without_tensors || d->c.names || lb_error_cause() == LB_INTERRUPTED || !has_stacks(context))
+		return false;
+	snprintf(d->c.diagnosis->no_tensors, sizeof d->c.diagnosis->no_tensors, "%s", lb_error_message());
+	lb_clear_error();
+	return true;
+}
 
 static bool open_program(struct doctor *d)
 {
 	struct lbx_context *context = d->c.context;
 	bool has_runtime;
 
+	if (has_stacks(context))
+		d->c.has_death = context->stacks->ops->death(context->stacks, &d->c.death);
 	if (!lbx_context_tensors(context, &d->c.tensors))
-		return false;
+		return do_without_tensors(d);
 	has_runtime = lbx_context_table(context, &d->c.table);
 	if (!has_runtime || !lbx_table_root(d->c.table, &d->c.root)) {
 		lb_clear_error();
@@ -216,6 +248,8 @@ static bool show_tensors(struct doctor *d)
 	uint64_t slot = 0, bad = 0, n = 0, meant = 0;
 	enum lbx_next next;
 
+	if (!d->c.tensors)
+		return true;
 	while ((next = lbx_tensors_next(d->c.tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++n % 8192 == 0 && !lbx_progress(d->c.context->out, "looking at tensors", (int64_t)n, 0))
 			return false;
@@ -340,6 +374,7 @@ bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, 
 		free(d.checks[i].state);
 	}
 	lbx_gradients_deinit(&d.c.gradients);
+	lbx_case_release_stack(&d.c);
 	free(d.c.kinds);
 	free(d.c.evaluations.list);
 	lbx_flight_free(&d.c.flight);

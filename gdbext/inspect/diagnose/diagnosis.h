@@ -39,6 +39,7 @@ struct lbx_diagnosis {
 	size_t n_checked, checked_room, n_unchecked, unchecked_room;
 	const struct lbx_rule **checked;
 	struct lbx_unchecked *unchecked;
+	char no_tensors[512]; /* why rules of tensors were not checked; "": they were */
 	uint64_t left_out; /* findings of rules that had said enough */
 	struct lbx_findings bad; /* all NaN and Inf, where values were looked at */
 	struct lbx_nonfinite nonfinite;
@@ -56,8 +57,9 @@ struct lbx_diagnose {
 	const char *
 	    tensors; /* a glob of names, or "#12"; NULL: all. Events are of the whole program: then none are looked at */
 	double seconds; /* that looking at values may take; 0: they are not looked at */
+	bool without_tensors; /* a program that has none is checked, too */
 };
-/* Fails where the program has no tensors, or `only` means no rule; a debugger that must answer first is asked all at
+/* Fails where the program has no tensors, and nothing else that is to be checked, or `only` means no rule; a debugger that must answer first is asked all at
  * once. */
 bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, struct lbx_diagnosis *ret);
 void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis); /* all 0 is fine */

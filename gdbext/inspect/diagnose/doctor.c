@@ -12,7 +12,9 @@ enum { DEFAULT_SECONDS = 10 };
 
 static bool run_doctor(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_diagnose what = { .only = lbx_args_option(args, "only"), .tensors = args->n ? args->v[0] : NULL };
+	struct lbx_diagnose what = { .only = lbx_args_option(args, "only"),
+				     .tensors = args->n ? args->v[0] : NULL,
+				     .without_tensors = true };
 	struct lbx_diagnosis diagnosis = { 0 };
 	struct lbx_out *out = context->out;
 	int64_t seconds = DEFAULT_SECONDS;
@@ -48,7 +50,7 @@ const struct lbx_command lbx_command_doctor = {
 	.summary = "say what is wrong, how sure that is, and what to do",
 	.help = "Checks each rule that it has on the program's tensors, what the runtime counts and\n"
 		"records, and on values: graphs that grow, evaluations in loops, types, memory that\n"
-		"is held, NaN. The worst comes first, with its evidence. A healthy program gets one line.\n"
+		"is held, NaN; of a program of any kind the command `lazybones` also tells why it died. The worst comes first, with its evidence. A healthy program gets one line.\n"
 		"What could not be checked is said. `explain` tells of a rule what it demands before it\n"
 		"speaks, and the cure. GLOB: only tensors of such names, and no events.\n"
 		"The command's exit status is 3 where something above low was found.\n"
@@ -56,7 +58,7 @@ const struct lbx_command lbx_command_doctor = {
 		"at its end or death; `lazybones doctor PID --every 10` looks each 10 seconds, until Ctrl-C.\n"
 		"Example: doctor --only L1,L2",
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		{ "only", "RULES", "check these rules alone: L1,L2a,nonfinite" },
 		{ "seconds", "N", "look at values for N seconds at most (default 10); 0: not at all" },

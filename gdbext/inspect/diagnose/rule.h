@@ -16,6 +16,9 @@ enum lbx_evidence {
 	LBX_SEES_VALUES = 1 << 3, /* elements of tensors, which takes time */
 	LBX_SEES_HOLDERS = 1 << 4, /* who holds memory, of the whole program */
 	LBX_SEES_GRADIENTS = 1 << 5, /* with values: c->gradients, once they have been looked at */
+	/* Of a program with tensors or without; a front end that does not know them leaves the rule out. */
+	LBX_SEES_DEATH = 1 << 6, /* how it died: c->death */
+	LBX_SEES_STACKS = 1 << 7, /* registers and stacks of its threads */
 };
 
 struct lbx_rule {

@@ -103,6 +103,8 @@ void lbx_describe_diagnosis(const struct lbx_diagnosis *d, char *ret, size_t siz
 	lbx_say(ret, size, " %zu rule%s", d->n_checked, LB_S(d->n_checked));
 	if (d->left_out)
 		lbx_say(ret, size, "; %" PRIu64 " more like them", d->left_out);
+	if (d->no_tensors[0])
+		lbx_say(ret, size, "; none of tensors was checked: %s", d->no_tensors);
 }
 
 void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *d, bool all)
@@ -124,8 +126,10 @@ void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis 
 	for (size_t i = 0; i < d->n_unchecked; i++)
 		LBX_KEY(out, NULL, json_pack("{s:s,s:s}", "id", d->unchecked[i].rule->id, "why", d->unchecked[i].why));
 	lbx_end(out);
+	LBX_KEY(out, "no_tensors", lbx_json_text(d->no_tensors));
 	LBX_KEY(out, "left_out", json_integer((json_int_t)d->left_out));
 	lbx_describe_diagnosis(d, text, sizeof text);
+	lbx_wrap(out, 0, INDENT);
 	lbx_printf(out, "%s\n", text);
 	lbx_describe_unchecked(d, text, sizeof text);
 	lbx_wrap(out, 0, INDENT);

@@ -35,6 +35,50 @@ static const char *reason(const struct lbx_death *d)
 	return "";
 }
 
+/* A pid is that of the same process, or of a later one with its number: both are it. */
+enum lbx_cause lbx_death_cause(const struct lbx_death *d)
+{
+	uint64_t own = d->pid ? d->pid : d->tid; /* a core without NT_PRPSINFO, of a single thread as a rule */
+
+	if (!d->has_code)
+		return LBX_CAUSE_FAULT;
+	if (d->code == SI_KERNEL && d->signal == SIGQUIT)
+		return LBX_CAUSE_TERMINAL;
+	if (d->code == SI_KERNEL && d->signal == SIGXCPU)
+		return LBX_CAUSE_LIMIT;
+	if (!d->has_sender)
+		return LBX_CAUSE_FAULT;
+	return d->sender == own || (!d->pid && d->code == SI_TKILL) ? LBX_CAUSE_ITSELF : LBX_CAUSE_OTHER;
+}
+
+void lbx_describe_sender(const struct lbx_death *d, char *ret, size_t size)
+{
+	if (d->sender)
+		snprintf(ret, size, "process %" PRIu32 " of user %" PRIu32, d->sender, d->user);
+	else
+		snprintf(ret, size, "a process outside its container, of user %" PRIu32, d->user);
+}
+
+static void describe_cause(const struct lbx_death *d, char *ret, size_t size)
+{
+	char sender[96];
+
+	*ret = '\0';
+	switch (lbx_death_cause(d)) {
+	case LBX_CAUSE_FAULT: break;
+	case LBX_CAUSE_ITSELF:
+		snprintf(ret, size, "%s",
+			 d->code == SI_TKILL ? ": abort() or raise()" : ": it has sent it itself, by kill()");
+		break;
+	case LBX_CAUSE_OTHER:
+		lbx_describe_sender(d, sender, sizeof sender);
+		snprintf(ret, size, ": sent by %s", sender);
+		break;
+	case LBX_CAUSE_TERMINAL: snprintf(ret, size, ": Ctrl-\\ in its terminal"); break;
+	case LBX_CAUSE_LIMIT: snprintf(ret, size, ": its limit of processor time is reached"); break;
+	}
+}
+
 void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
 {
 	const char *name = sigabbrev_np(d->signal), *why = reason(d);
@@ -54,10 +98,8 @@ void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
 		snprintf(ret + n, size - n, "; the core does not say why (it has no NT_SIGINFO)");
 	else if (d->signal == SIGSEGV && d->code == SI_KERNEL)
 		snprintf(ret + n, size - n, ": an address that no memory can have");
-	else if (d->code == SI_TKILL)
-		snprintf(ret + n, size - n, ": abort() or raise()");
-	else if (d->code == SI_USER)
-		snprintf(ret + n, size - n, ": sent by kill()");
+	else
+		describe_cause(d, ret + n, size - n);
 }
 
 static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, uint64_t distance, const char *where,
@@ -114,10 +156,11 @@ json_t *lbx_json_death(const struct lbx_death *d)
 	char text[256];
 
 	lbx_describe_death(d, text, sizeof text);
-	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:o,s:o,s:s}", "command", lbx_json_string(d->command), "pid",
+	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:o,s:o,s:o,s:o,s:s}", "command", lbx_json_string(d->command), "pid",
 			 (json_int_t)d->pid, "thread", (json_int_t)d->tid, "signal", d->signal, "name",
 			 name && d->signal ? json_sprintf("SIG%s", name) : json_null(), "code",
 			 d->has_code ? json_integer(d->code) : json_null(), "address",
-			 d->has_address ? json_sprintf("0x%llx", (unsigned long long)d->address) : json_null(), "text",
-			 text);
+			 d->has_address ? json_sprintf("0x%llx", (unsigned long long)d->address) : json_null(),
+			 "sender", lbx_json_int_if(d->has_sender, d->sender), "user",
+			 lbx_json_int_if(d->has_sender, d->user), "text", text);
 }

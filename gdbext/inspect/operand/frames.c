@@ -253,6 +253,27 @@ void lbx_thread_view_release(struct lbx_thread_view *view)
 	view->n = 0;
 }
 
+bool lbx_is_common_frame(struct lbx_context *context, const struct lbx_frame_view *frame)
+{
+	uint64_t pc = lbx_frame_code(&frame->frame);
+	struct lbx_module m;
+
+	if (strcmp(frame->line.function, "_start") == 0)
+		return true; /* the C library's, in the program's file */
+	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
+		return false;
+	const char *name = strrchr(m.path, '/');
+	return lbx_is_common_library(name ? name + 1 : m.path);
+}
+
+const struct lbx_frame_view *lbx_thread_view_own(struct lbx_context *context, const struct lbx_thread_view *view)
+{
+	for (int i = 0; i < view->n; i++)
+		if (view->frames[i].line.function[0] && !lbx_is_common_frame(context, &view->frames[i]))
+			return &view->frames[i];
+	return NULL;
+}
+
 struct wanted {
 	const char *expression;
 	uint64_t value;

@@ -45,6 +45,10 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
 			 struct lbx_frame_view *view);
 void lbx_thread_view_release(struct lbx_thread_view *view);
+/* Whether a frame is of a library that programs of any kind have, and holds no tensor. */
+bool lbx_is_common_frame(struct lbx_context *context, const struct lbx_frame_view *frame);
+/* The innermost frame that is not, and whose function is known; NULL: there is none. */
+const struct lbx_frame_view *lbx_thread_view_own(struct lbx_context *context, const struct lbx_thread_view *view);
 /* How often some frames in a row, from frame i on, stand there: their number, and *ret_times, 3 or more;
  * 0 where nothing is repeated. */
 int lbx_thread_view_fold(const struct lbx_thread_view *view, int i, int *ret_times);

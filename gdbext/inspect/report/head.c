@@ -78,7 +78,7 @@ static void print_identity(struct lbx_writer *w)
 void lbx_part_head(struct lbx_writer *w)
 {
 	const struct lbx_report *r = w->r;
-	const struct lbx_frame_view *own = r->n_threads ? lbx_own_frame(w->context, &r->threads[0]) : NULL;
+	const struct lbx_frame_view *own = r->n_threads ? lbx_thread_view_own(w->context, &r->threads[0]) : NULL;
 	const char *name = r->death.command[0] ? r->death.command : "A program";
 	char text[1024];
 

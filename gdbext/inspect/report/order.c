@@ -165,7 +165,7 @@ static void plan(struct lbx_writer *w)
 	bool t = r->has_tensors, stacks = r->n_threads > 0;
 	struct lbx_module m;
 	const struct lbx_page_part parts[LBX_PARTS] = {
-		[LBX_PART_WRONG] = { "wrong", "What is wrong", t },
+		[LBX_PART_WRONG] = { "wrong", "What is wrong", true },
 		[LBX_PART_STACK] = { "stack", r->has_death ? "The thread that died" : "The first thread",
 				     stacks || r->missing[LBX_SECTION_THREADS][0] },
 		[LBX_PART_THREADS] = { "threads", "Other threads", r->n_threads > 1 },

@@ -34,8 +34,6 @@ struct lbx_out *lbx_page_text(struct lbx_page_text *text, struct lbx_out *page);
 void lbx_page_thread(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view);
 /* Lines of a source file around one, where it is here and no younger than the program; else nothing. */
 void lbx_page_source(struct lbx_context *context, struct lbx_out *page, const struct lbx_source_line *line);
-/* The first frame that is no library's; NULL: there is none. */
-const struct lbx_frame_view *lbx_own_frame(struct lbx_context *context, const struct lbx_thread_view *view);
 
 /* The tensors that are shown with their values: those of findings, those that the dead thread held, those with NaN. */
 enum { LBX_CARDS = 24 };

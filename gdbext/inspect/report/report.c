@@ -155,17 +155,19 @@ bool lbx_describe_usage(const struct lbx_report *r, char *ret, size_t size)
 	return any;
 }
 
-static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, double seconds,
-			    struct lbx_report *ret)
+static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, struct lbx_report *ret)
 {
 	if (places && ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
 	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
 	       settle(ret, LBX_SECTION_FLIGHTS, lbx_works_collect(context, &ret->works)) &&
-	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
-	       settle(ret, LBX_SECTION_DIAGNOSIS,
-		      lbx_diagnose(context, &(struct lbx_diagnose){ .seconds = seconds / 2 }, &ret->diagnosis)) &&
-	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret)) &&
+	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret));
+}
+
+static bool collect_suspicions(struct lbx_context *context, struct lbx_places *places, double seconds,
+			       struct lbx_report *ret)
+{
+	return settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret)) &&
 	       (!places ||
 		settle(ret, LBX_SECTION_SUSPICIONS,
 		       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions, &ret->suspect)));
@@ -199,6 +201,7 @@ void lbx_describe_unknown(const struct lbx_report *r, char *ret, size_t size)
 
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
 {
+	struct lbx_diagnose what = { .seconds = seconds / 2, .without_tensors = true };
 	struct lbx_places *places = NULL;
 
 	memset(ret, 0, sizeof *ret);
@@ -207,7 +210,9 @@ bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_
 	find_program(context, ret);
 	bool done = (!ret->has_tensors || settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
 		    settle(ret, LBX_SECTION_THREADS, collect_threads(context, places, ret)) &&
-		    (!ret->has_tensors || collect_tensors(context, places, seconds, ret));
+		    (!ret->has_tensors || collect_tensors(context, places, ret)) &&
+		    settle(ret, LBX_SECTION_DIAGNOSIS, lbx_diagnose(context, &what, &ret->diagnosis)) &&
+		    (!ret->has_tensors || collect_suspicions(context, places, seconds, ret));
 	lbx_places_destroy(places);
 	return done;
 }

@@ -12,27 +12,6 @@
 
 enum { AROUND = 3 /* lines, before and after */, LINE = 400, FILE_MAX = 16 << 20 };
 
-static bool is_common(struct lbx_context *context, const struct lbx_frame_view *frame)
-{
-	uint64_t pc = lbx_frame_code(&frame->frame);
-	struct lbx_module m;
-
-	if (strcmp(frame->line.function, "_start") == 0)
-		return true; /* the C library's, in the program's file */
-	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
-		return false;
-	const char *name = strrchr(m.path, '/');
-	return lbx_is_common_library(name ? name + 1 : m.path);
-}
-
-const struct lbx_frame_view *lbx_own_frame(struct lbx_context *context, const struct lbx_thread_view *view)
-{
-	for (int i = 0; i < view->n; i++)
-		if (view->frames[i].line.function[0] && !is_common(context, &view->frames[i]))
-			return &view->frames[i];
-	return NULL;
-}
-
 /* Whether a file was not changed since the program was made. */
 static bool is_as_built(struct lbx_context *context, const struct stat *file)
 {
@@ -104,8 +83,8 @@ static void print_frames(struct lbx_context *context, struct lbx_out *page, cons
 static void print_folded(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view)
 {
 	for (int i = 0, end; i < view->n; i = end) {
-		bool folded = is_common(context, &view->frames[i]);
-		for (end = i + 1; end < view->n && is_common(context, &view->frames[end]) == folded; end++)
+		bool folded = lbx_is_common_frame(context, &view->frames[i]);
+		for (end = i + 1; end < view->n && lbx_is_common_frame(context, &view->frames[end]) == folded; end++)
 			;
 		if (folded && end - i > 1)
 			lbx_printf(page, "<details><summary class=\"dim\">%d frames of libraries</summary>\n", end - i);

@@ -335,8 +335,7 @@ void lbx_report_tell(struct lbx_context *context, const struct lbx_report *r)
 
 	lbx_begin(out, NULL);
 	tell_death(context, r);
-	if (r->has_tensors)
-		tell_diagnosis(context, r);
+	tell_diagnosis(context, r);
 	tell_threads(context, r);
 	tell_files(context);
 	LBX_KEY(out, "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null());
