@@ -391,3 +391,15 @@ bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, in
 	snprintf(what, sizeof what, "--%s", name);
 	return !text || lbx_args_whole(args, what, text, min, max, ret);
 }
+
+bool lbx_args_real(const struct lbx_args *args, const char *name, double min, double *ret)
+{
+	const char *text = lbx_args_option(args, name);
+	char *end;
+
+	if (!text)
+		return true;
+	*ret = strtod(text, &end);
+	return (end != text && !*end && *ret >= min) ||
+	       lbx_misuse("%s: --%s takes a number from %g on, not '%s'", args->command->name, name, min, text);
+}

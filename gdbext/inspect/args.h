@@ -44,7 +44,9 @@ const char *lbx_args_option(const struct lbx_args *args, const char *name);
 bool lbx_args_name_a_file(const struct lbx_args *args);
 /* A whole number within [min, max]; *ret keeps its value when the option was not given. */
 bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret);
-/* Likewise of an argument, which is called `what`. */
+/* Likewise any number from `min` on. */
+bool lbx_args_real(const struct lbx_args *args, const char *name, double min, double *ret);
+/* As lbx_args_int() of an argument, which is called `what`. */
 bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *text, int64_t min, int64_t max,
 		    int64_t *ret);
 

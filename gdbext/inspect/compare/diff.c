@@ -361,18 +361,6 @@ static void tell(struct lbx_out *out, const struct diff *d)
 
 /* ---- the command ---- */
 
-static bool level(const struct lbx_args *args, const char *name, double *ret)
-{
-	const char *text = lbx_args_option(args, name);
-	char *end;
-
-	if (!text)
-		return true;
-	*ret = strtod(text, &end);
-	return (end != text && !*end && *ret >= 0) ||
-	       lbx_misuse("diff: --%s takes a number from 0 on, not '%s'", name, text);
-}
-
 static bool explains(const struct lbx_args *args, bool *ret)
 {
 	const char *text = lbx_args_option(args, "explain");
@@ -501,10 +489,11 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 	d->tolerance = (struct lbx_tolerance){ .level = LEVEL, .rtol = RTOL, .atol = ATOL };
 	d->level_given = lbx_args_option(args, "correct") != NULL;
 	d->broken = 0.1;
-	bool done = level(args, "correct", &d->tolerance.level) && level(args, "broken", &d->broken) &&
-		    level(args, "rtol", &d->tolerance.rtol) && level(args, "atol", &d->tolerance.atol) &&
-		    explains(args, &d->explains) && lbx_args_int(args, "group", 2, 1024, &d->group) &&
-		    lbx_args_int(args, "seconds", 1, MAX_SECONDS, &seconds);
+	bool done =
+	    lbx_args_real(args, "correct", 0, &d->tolerance.level) && lbx_args_real(args, "broken", 0, &d->broken) &&
+	    lbx_args_real(args, "rtol", 0, &d->tolerance.rtol) && lbx_args_real(args, "atol", 0, &d->tolerance.atol) &&
+	    explains(args, &d->explains) && lbx_args_int(args, "group", 2, 1024, &d->group) &&
+	    lbx_args_int(args, "seconds", 1, MAX_SECONDS, &seconds);
 	d->options = (struct lbx_explain_options){
 		.rtol = lbx_args_option(args, "rtol") ? d->tolerance.rtol : -1,
 		.atol = lbx_args_option(args, "atol") ? d->tolerance.atol : -1,
