@@ -25,6 +25,8 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/\<op=[0-9]+/, "op=N")
+	sub(/ by [0-9]+ rules$/, " by N rules")
+	sub(/"checked":\["L1",[^]]*\]/, "\"checked\":[IDS]")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
 	gsub(/Thread ADDRESS \(pid N\)/, "pid N")
 	gsub(/looks at thread [0-9]+/, "looks at thread N")
