@@ -253,6 +253,13 @@ void lbx_thread_view_release(struct lbx_thread_view *view)
 	view->n = 0;
 }
 
+/* Templates and inline functions of the C++ library are in the program's file, too; and what compilers add. */
+static bool is_of_cxx(const char *function)
+{
+	return strncmp(function, "std::", 5) == 0 || strncmp(function, "__gnu_cxx::", 11) == 0 ||
+	       strcmp(function, "__clang_call_terminate") == 0;
+}
+
 bool lbx_is_common_frame(struct lbx_context *context, const struct lbx_frame_view *frame)
 {
 	uint64_t pc = lbx_frame_code(&frame->frame);
@@ -260,18 +267,35 @@ bool lbx_is_common_frame(struct lbx_context *context, const struct lbx_frame_vie
 
 	if (strcmp(frame->line.function, "_start") == 0)
 		return true; /* the C library's, in the program's file */
+	if (!frame->n_held && is_of_cxx(frame->line.function))
+		return true;
 	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
 		return false;
 	const char *name = strrchr(m.path, '/');
 	return lbx_is_common_library(name ? name + 1 : m.path);
 }
 
+static bool is_in_program(struct lbx_context *context, const struct lbx_frame_view *frame)
+{
+	struct lbx_module m;
+
+	return lbx_target_module_at(context->target, lbx_frame_code(&frame->frame), &m) && m.is_program;
+}
+
+/* In a static program libraries are in its file, without lines. */
 const struct lbx_frame_view *lbx_thread_view_own(struct lbx_context *context, const struct lbx_thread_view *view)
 {
-	for (int i = 0; i < view->n; i++)
-		if (view->frames[i].line.function[0] && !lbx_is_common_frame(context, &view->frames[i]))
-			return &view->frames[i];
-	return NULL;
+	const struct lbx_frame_view *first = NULL;
+
+	for (int i = 0; i < view->n; i++) {
+		const struct lbx_frame_view *f = &view->frames[i];
+		if (!f->line.function[0] || lbx_is_common_frame(context, f))
+			continue;
+		if (f->line.file[0] || !is_in_program(context, f))
+			return f;
+		first = first ? first : f;
+	}
+	return first;
 }
 
 struct wanted {
