@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/forms.h"
 #include "cli/manual.h"
+#include "inspect/compare/checkpoint.h"
 #include "inspect/operand/operand.h"
 
 /* What only gdb has: to be named. */
@@ -115,7 +116,9 @@ static bool take_cores(struct lbx_request *r, struct lbx_argv *words)
 static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_argv *words)
 {
 	begin_command(r, form->command);
-	if (form->is_alone) {
+	if (form->is_pair && *words->at && lbx_holds_arrays(*words->at))
+		r->is_alone = true, r->is_core = r->is_pair = false;
+	if (r->is_alone) {
 		r->what = form->name;
 		return lbx_args_take(&r->args, words);
 	}

@@ -31,6 +31,7 @@ bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret)
 	table->tensors.ops = &ops;
 	table->tensors.target = table->target = target;
 	table->tensors.provider = "lazybones";
+	table->tensors.ids_grow = true;
 	table->tensors.knows_asked = true;
 	table->tensors.strided = "lb_raw_data does not see these elements in this order: "
 				 "use the strides, lb_data, or lb_contiguous";

@@ -21,6 +21,7 @@ struct lbx_tensors {
 	const char
 	    *strided; /* what is said of tensors whose elements do not lie in their order; NULL: a general sentence */
 	bool has_devices; /* the memory of its tensors is called by the device that it is on */
+	bool ids_grow; /* ids tell the order in which tensors were made */
 	bool knows_asked; /* whether the program has asked for a tensor's value (LB_FLAG_UNASKED) */
 	bool forgets_graph; /* once a tensor is evaluated, what it was computed from is not known any more */
 	bool keeps_graph; /* what a tensor was computed from stays known while it has its value */

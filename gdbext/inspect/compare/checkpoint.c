@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/vector.h"
@@ -24,13 +25,7 @@ static bool add_file(struct lbx_context *context, const char *path, struct lbx_c
 
 static int holds_arrays(const struct dirent *entry)
 {
-	static const char *const ends[] = { ".safetensors", ".gguf", ".npz", ".npy" };
-	size_t n = strlen(entry->d_name);
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (n > strlen(ends[i]) && strcmp(entry->d_name + n - strlen(ends[i]), ends[i]) == 0)
-			return 1;
-	return 0;
+	return lbx_is_array_path(entry->d_name);
 }
 
 static bool add_folder(struct lbx_context *context, const char *folder, struct lbx_checkpoint *c)
@@ -55,6 +50,11 @@ static bool is_folder(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool lbx_holds_arrays(const char *path)
+{
+	return is_folder(path) ? strchr(path, '/') != NULL : lbx_is_array_path(path) && access(path, F_OK) == 0;
 }
 
 static int by_name(const void *a, const void *b)

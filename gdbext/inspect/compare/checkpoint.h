@@ -16,6 +16,8 @@ struct lbx_checkpoint {
 	struct lbx_saved *list; /* by name */
 };
 
+/* Whether there is such a file, or a folder, which has a / in its path: a name without one may be a tensor's. */
+bool lbx_holds_arrays(const char *path);
 /* A path may be that of a folder: then of all files there that are called *.safetensors, *.gguf, *.npz or *.npy. Fails
  * where two arrays have one name. */
 bool lbx_checkpoint_open(struct lbx_context *context, const char *const *paths, int n, struct lbx_checkpoint *ret);

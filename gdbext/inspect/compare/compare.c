@@ -16,7 +16,7 @@ enum { VECTOR = 8 };
 /* What a block adds. */
 struct block {
 	int64_t different, beyond, far, nan, nan_in_both;
-	double max, sum;
+	double max, sum, squares;
 	int64_t more_relative; /* relative errors over the limit */
 };
 
@@ -40,7 +40,7 @@ INLINE void count(const double *error, const double *size, int n, const struct l
 		  struct block *ret)
 {
 	int64_t different = 0, beyond = 0, far = 0, nan = 0, both = 0, more = 0, most = 0;
-	double level = t->level, rtol = t->rtol, atol = t->atol, numbers[LBX_PAIRS], sum = 0;
+	double level = t->level, rtol = t->rtol, atol = t->atol, numbers[LBX_PAIRS], sum = 0, square = 0;
 	/* of errors that are all in one proportion, rounding makes none a new extreme */
 	double over = max_relative * (1 + 0x1p-40);
 
@@ -61,18 +61,23 @@ INLINE void count(const double *error, const double *size, int n, const struct l
 		memcpy(&bits, &numbers[i], sizeof bits);
 		most = bits > most ? bits : most;
 	}
-	doubles sums = { 0 };
+	doubles sums = { 0 }, squares = { 0 };
 	int whole = n - n % VECTOR;
 	for (int i = 0; i < whole; i += VECTOR) {
 		doubles e;
 		memcpy(&e, numbers + i, sizeof e);
 		sums += e;
+		squares += e * e;
 	}
-	for (int i = whole; i < n; i++)
+	for (int i = whole; i < n; i++) {
 		sum += numbers[i];
-	for (int k = 0; k < VECTOR; k++)
+		square += numbers[i] * numbers[i];
+	}
+	for (int k = 0; k < VECTOR; k++) {
 		sum += sums[k];
-	*ret = (struct block){ different, beyond, far, nan, both, 0, sum, more };
+		square += squares[k];
+	}
+	*ret = (struct block){ different, beyond, far, nan, both, 0, sum, square, more };
 	memcpy(&ret->max, &most, sizeof most);
 }
 
@@ -254,6 +259,7 @@ static void add(void *part, const void *x, const void *y, int n, int64_t first)
 	c->far += b.far;
 	c->nan_in_one += b.nan;
 	c->sum += b.sum;
+	c->squares += b.squares;
 }
 
 static void take_first(int64_t *first, int64_t later)
@@ -274,6 +280,7 @@ static void join(void *total, const void *part)
 	c->nan_in_one += p->nan_in_one;
 	c->nan_in_both += p->nan_in_both;
 	c->sum += p->sum;
+	c->squares += p->squares;
 	take_first(&c->first, p->first);
 	take_first(&c->first_far, p->first_far);
 	take_first(&c->first_nan, p->first_nan);

@@ -26,7 +26,7 @@ struct lbx_comparison {
 	/* row-major indices, -1 while there is none */
 	int64_t first, first_far, first_nan, worst, worst_relative;
 	double max, max_relative; /* of |a - b|, and of |a - b| / |b| where b is not 0 */
-	long double sum;          /* of |a - b|, where both are numbers */
+	long double sum, squares; /* of |a - b| and of its square, where both are numbers */
 };
 
 /* Where both are numbers. */

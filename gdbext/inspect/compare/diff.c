@@ -12,6 +12,8 @@
 #include "inspect/compare/compare.h"
 #include "inspect/compare/explain.h"
 #include "inspect/compare/groups.h"
+#include "inspect/compare/closeness.h"
+#include "inspect/compare/many.h"
 #include "inspect/compare/where.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/operand.h"
@@ -21,13 +23,10 @@
 
 enum { DEFAULT_SECONDS = 10, MAX_SECONDS = 86400 };
 
-static const double LEVEL = 1e-5, RTOL = 1e-5, ATOL = 1e-8; /* unless the user says others */
-
 struct diff {
 	struct lbx_operand a, b;
-	double broken; /* the verdict's upper level, of the largest absolute error */
-	bool same_shape, explains, has_groups, level_given;
-	struct lbx_tolerance tolerance; /* its level is the lower one */
+	bool same_shape, explains, has_groups;
+	struct lbx_levels levels;
 	struct lbx_explain_options options;
 	struct lbx_comparison c;
 	struct lbx_where where;
@@ -54,19 +53,6 @@ static void values(const struct diff *d, int64_t i, char a[LBX_NUMBER_MAX], char
 		lbx_number_scalar(element, d->a.array.dtype, a);
 	if (lbx_array_copy(&d->b.array, i, 1, element))
 		lbx_number_scalar(element, d->b.array.dtype, b);
-}
-
-enum verdict { CORRECT, DOUBTFUL, BROKEN };
-static const char *const verdicts[] = { "correct", "look at it", "broken" };
-
-static enum verdict verdict(const struct diff *d)
-{
-	if (d->c.nan_in_one)
-		return BROKEN;
-	/* within rtol and atol an error may be large only where the numbers are */
-	if (d->c.max < d->tolerance.level || (!d->level_given && d->c.far == 0))
-		return CORRECT;
-	return d->c.max > d->broken ? BROKEN : DOUBTFUL;
 }
 
 /* ---- text ---- */
@@ -135,15 +121,15 @@ static void print_counts(struct lbx_out *out, const struct diff *d)
 	else
 		lbx_printf(out, "none: nowhere do both have numbers\n");
 	field(out, "beyond");
-	lbx_printf(out, "%lld by %g or more\n", (long long)c->beyond, d->tolerance.level);
+	lbx_printf(out, "%lld by %g or more\n", (long long)c->beyond, d->levels.tolerance.level);
 	field(out, "allclose");
 	if (c->far == 0) {
-		lbx_printf(out, "yes, at rtol %g, atol %g\n", d->tolerance.rtol, d->tolerance.atol);
+		lbx_printf(out, "yes, at rtol %g, atol %g\n", d->levels.tolerance.rtol, d->levels.tolerance.atol);
 		return;
 	}
 	place(d, c->first_far, text, sizeof text);
-	lbx_printf(out, "no: %lld beyond rtol %g, atol %g, the first at %s\n", (long long)c->far, d->tolerance.rtol,
-		   d->tolerance.atol, text);
+	lbx_printf(out, "no: %lld beyond rtol %g, atol %g, the first at %s\n", (long long)c->far,
+		   d->levels.tolerance.rtol, d->levels.tolerance.atol, text);
 }
 
 static void print_where(struct lbx_out *out, const struct diff *d)
@@ -300,7 +286,7 @@ static void key_counts(struct lbx_out *out, const struct diff *d)
 	SET("nan_in_one", json_integer(c->nan_in_one));
 	SET("nan_in_both", json_integer(c->nan_in_both));
 	SET("equal", json_boolean(c->different == 0));
-	SET("verdict", json_string(verdicts[verdict(d)]));
+	SET("verdict", json_string(lbx_closeness_name(lbx_closeness(&d->c, &d->levels))));
 	SET("allclose", json_pack("{s:b,s:I,s:o,s:o,s:o}", "close", c->far == 0, "beyond", (json_int_t)c->far, "rtol",
 				  lbx_json_double(c->tolerance.rtol), "atol", lbx_json_double(c->tolerance.atol),
 				  "first", json_place(d, c->first_far)));
@@ -320,13 +306,15 @@ static void key_counts(struct lbx_out *out, const struct diff *d)
 
 static void tell_verdict(struct lbx_out *out, const struct diff *d)
 {
-	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 && d->tolerance.rtol <= RTOL &&
-	    d->tolerance.atol <= ATOL) {
+	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 &&
+	    d->levels.tolerance.rtol <= lbx_default_levels.tolerance.rtol &&
+	    d->levels.tolerance.atol <= lbx_default_levels.tolerance.atol) {
 		field(out, "replay");
 		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
 	}
 	field(out, "verdict");
-	lbx_styled(out, verdict(d) == CORRECT ? LBX_PLAIN : LBX_WARNING, "%s\n", verdicts[verdict(d)]);
+	lbx_styled(out, lbx_closeness(&d->c, &d->levels) == LBX_CORRECT ? LBX_PLAIN : LBX_WARNING, "%s\n",
+		   lbx_closeness_name(lbx_closeness(&d->c, &d->levels)));
 }
 
 static void tell(struct lbx_out *out, const struct diff *d)
@@ -390,7 +378,7 @@ static bool compare(struct diff *d, struct lbx_out *out)
 
 	if (!lbx_marks_init(&marks, &d->a.array))
 		return false;
-	bool done = lbx_compare(&d->a.array, &d->b.array, &d->tolerance, &observer, out, &d->c);
+	bool done = lbx_compare(&d->a.array, &d->b.array, &d->levels.tolerance, &observer, out, &d->c);
 	if (done)
 		lbx_where(&marks, &d->c, &d->where);
 	d->c.observer = NULL;
@@ -482,23 +470,22 @@ static bool take_sides(struct lbx_context *context, const struct lbx_args *args,
 static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
 	lb_auto_free struct diff *d = calloc(1, sizeof *d);
-	int64_t seconds = DEFAULT_SECONDS;
+	int64_t seconds = DEFAULT_SECONDS, limit = 0;
 
 	if (!d)
 		return lb_fail("out of memory");
-	d->tolerance = (struct lbx_tolerance){ .level = LEVEL, .rtol = RTOL, .atol = ATOL };
-	d->level_given = lbx_args_option(args, "correct") != NULL;
-	d->broken = 0.1;
-	bool done =
-	    lbx_args_real(args, "correct", 0, &d->tolerance.level) && lbx_args_real(args, "broken", 0, &d->broken) &&
-	    lbx_args_real(args, "rtol", 0, &d->tolerance.rtol) && lbx_args_real(args, "atol", 0, &d->tolerance.atol) &&
-	    explains(args, &d->explains) && lbx_args_int(args, "group", 2, 1024, &d->group) &&
-	    lbx_args_int(args, "seconds", 1, MAX_SECONDS, &seconds);
+	bool done = lbx_levels_take(args, &d->levels) && explains(args, &d->explains) &&
+		    lbx_args_int(args, "group", 2, 1024, &d->group) &&
+		    lbx_args_int(args, "seconds", 1, MAX_SECONDS, &seconds);
 	d->options = (struct lbx_explain_options){
-		.rtol = lbx_args_option(args, "rtol") ? d->tolerance.rtol : -1,
-		.atol = lbx_args_option(args, "atol") ? d->tolerance.atol : -1,
+		.rtol = lbx_args_option(args, "rtol") ? d->levels.tolerance.rtol : -1,
+		.atol = lbx_args_option(args, "atol") ? d->levels.tolerance.atol : -1,
 		.seconds = (double)seconds,
 	};
+	if (done && args->n > 1 && lbx_is_many(args->v[0]))
+		return lbx_args_int(args, "limit", 0, INT64_MAX, &limit) &&
+		       lbx_diff_many(context, args->v[0], args->v[1], &d->levels, d->explains ? (double)seconds : 0,
+				     limit);
 	done = done && take_sides(context, args, d) && run(context, d);
 	lbx_operand_release(&d->b);
 	lbx_operand_release(&d->a);
@@ -508,15 +495,19 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 const struct lbx_command lbx_command_diff = {
 	.name = "diff",
 	.arguments = "T[slice] [OTHER]",
-	.summary = "compare a tensor with another, or with a file, and explain how they differ",
+	.summary = "compare tensors with others, or with files, and explain how they differ",
 	.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
 		"GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
 		"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose does.\n"
 		"Then it searches for an explanation: axes, halves or channels in another order, a\n"
 		"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
 		"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
+		"T may be a pattern, as 'layers.*': then OTHER is a file, a folder of files or a core, each\n"
+		"tensor is compared with that of its name, in the order in which they were computed, a line\n"
+		"each, and the first that is not correct is marked (>) and explained. A file beside another\n"
+		"is compared whole. The second of one name is NAME@2.\n"
 		"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight,\n"
-		"diff ffn_norm-3 --again",
+		"diff ffn_norm-3 --again, diff 'layers.*' ref.npz",
 	.min_args = 1,
 	.max_args = 2,
 	.needs = LBX_NEEDS_VALUES,
@@ -528,6 +519,7 @@ const struct lbx_command lbx_command_diff = {
 		{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
 		{ "explain", "WHAT", "off: do not search for an explanation" },
 		{ "seconds", "N", "search for N seconds at most (default 10)" },
+		{ "limit", "N", "of a pattern: show N lines at most" },
 		{ "group", "N", "relative error by groups of N along the last axis" },
 	},
 	.run = run_diff,

@@ -24,6 +24,17 @@ enum { PIECE = 1 << 26 };
 
 _Static_assert((int)LBX_WIRE_AXES <= (int)LBX_ARRAY_RANK, "an array holds what the answer may have");
 
+bool lbx_is_array_path(const char *path)
+{
+	static const char *const ends[] = { ".npy", ".npz", ".safetensors", ".gguf" };
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (n > strlen(ends[i]) && strcmp(path + n - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
 /* The bytes that the answer speaks of, checked: the process that gave it may have been misled. */
 static bool lay_over(const char *path, const struct lbx_wire_place *place, const int64_t *shape, const char *data,
 		     uint64_t size, struct lbx_array *ret)

@@ -21,6 +21,8 @@ struct lbx_array_file {
 	size_t map_bytes;
 };
 
+/* Whether it is called as such files are. */
+bool lbx_is_array_path(const char *path);
 /* `name` may be "": then the only array of the file, or the one named `like`. */
 bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name, const char *like,
 			 struct lbx_array_file *ret);

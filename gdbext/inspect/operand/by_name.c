@@ -2,12 +2,16 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/name.h"
+#include "tensors/sequence.h"
 
 enum { SHOWN = 5 };
 
@@ -106,10 +110,46 @@ bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX],
 	return next == LBX_NEXT_END;
 }
 
+struct nth {
+	struct lbx_sequence sequence;
+	struct lbx_key key;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct nth *x = a, *y = b;
+
+	return lbx_sequence_compare(&x->sequence, &y->sequence);
+}
+
+bool lbx_find_nth(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret)
+{
+	const char *at = strrchr(text, '@');
+	size_t length = at ? (size_t)(at - text) : 0, n = 0, room = 0, digits = at ? strspn(at + 1, "0123456789") : 0;
+	uint64_t slot = 0, bad = 0;
+	lb_auto_free struct nth *list = NULL;
+	struct lbx_tensor t;
+
+	if (!length || !digits || digits > 9 || at[1 + digits])
+		return false;
+	while (lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		if (strncmp(t.name, text, length) != 0 || t.name[length] || t.state == LBX_UNALLOCATED)
+			continue;
+		if (!lb_reserve(list, room, n + 1))
+			return lb_fail("out of memory");
+		list[n++] = (struct nth){ lbx_sequence_of(&t), lbx_tensor_key(&t) };
+	}
+	size_t number = strtoul(at + 1, NULL, 10);
+	if (n)
+		qsort(list, n, sizeof *list, by_order);
+	return lb_ok() && number && number <= n && lbx_tensor_by_key(&list[number - 1].key, ret);
+}
+
 bool lbx_fail_several(const char *name, const struct lbx_named *found)
 {
-	return lb_fail("%llu tensors are named '%s': %s%s; say which by #id", (unsigned long long)found->count, name,
-		       found->others, found->count > found->n_others ? ", …" : "");
+	return lb_fail("%llu tensors are named '%s': %s%s; say which by #id, or by %s@2, the second",
+		       (unsigned long long)found->count, name, found->others,
+		       found->count > found->n_others ? ", …" : "", name);
 }
 
 /* Whether a slice is begun, but not ended. */

@@ -22,6 +22,10 @@ struct lbx_named {
  * also collects names like it. */
 bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX], int n, struct lbx_named *found);
 
+/* NAME@N: the N-th that has the name, from 1 on, in the order in which they came about. False, without an error: it is not
+ * written so, or there is none. */
+bool lbx_find_nth(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret);
+
 /* Both fail, with what there is. `null`: the part of it that is an expression of value NULL; or NULL.
  * `quoted`: quotes stood around it. */
 bool lbx_fail_several(const char *name, const struct lbx_named *found);

@@ -26,24 +26,29 @@ static int64_t group_of(const struct lbx_tensor *t)
 	return 0;
 }
 
+bool lbx_operand_selected(struct lbx_context *context, const struct lbx_selection *s, struct lbx_operand *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	lbx_selection_label(s, ret->label, sizeof ret->label);
+	memcpy(ret->name, s->tensor.name, sizeof ret->name);
+	ret->group = group_of(&s->tensor);
+	if (s->tensor.state == LBX_READY)
+		return lbx_array_of_tensor(context->target, &s->tensor, &ret->array) &&
+		       lbx_slice_apply(&s->slice, &ret->array);
+	if (!lbx_replay(context, &s->tensor, &s->slice, &ret->replayed))
+		return false;
+	ret->was_lazy = true;
+	ret->array = ret->replayed.array;
+	return true;
+}
+
 static bool of_tensor(struct lbx_context *context, const char *text, bool again, struct lbx_operand *ret)
 {
 	struct lbx_selection s;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_select_values(context, text, &s) || (again && !lbx_select_again(&s)))
-		return false;
-	lbx_selection_label(&s, ret->label, sizeof ret->label);
-	memcpy(ret->name, s.tensor.name, sizeof ret->name);
-	ret->group = group_of(&s.tensor);
-	if (s.tensor.state == LBX_READY)
-		return lbx_array_of_tensor(context->target, &s.tensor, &ret->array) &&
-		       lbx_slice_apply(&s.slice, &ret->array);
-	if (!lbx_replay(context, &s.tensor, &s.slice, &ret->replayed))
-		return false;
-	ret->was_lazy = true;
-	ret->array = ret->replayed.array;
-	return true;
+	return lbx_select_values(context, text, &s) && (!again || lbx_select_again(&s)) &&
+	       lbx_operand_selected(context, &s, ret);
 }
 
 bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret)
@@ -84,20 +89,14 @@ static bool of_file(struct lbx_context *context, const char *path, const char *n
 	return true;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool is_core_path(const char *path)
 {
-	size_t n = strlen(text), m = strlen(end);
+	size_t n = strlen(path);
 
-	return n > m && strcmp(text + n - m, end) == 0;
+	return n > 5 && strcmp(path + n - 5, ".core") == 0;
 }
 
-static bool is_array_file(const char *path)
-{
-	return ends_with(path, ".npy") || ends_with(path, ".npz") || ends_with(path, ".safetensors") ||
-	       ends_with(path, ".gguf");
-}
-
-static bool is_elf(const char *path)
+bool lbx_operand_is_elf(const char *path)
 {
 	char magic[4] = "";
 	FILE *f = fopen(path, "rbe");
@@ -125,7 +124,7 @@ size_t lbx_operand_path_end(const char *text)
 		snprintf(path, sizeof path, "%.*s", (int)at, text);
 		if (access(path, F_OK) == 0)
 			return at;
-		if (is_array_file(path) || ends_with(path, ".core") || (!first && strchr(path, '/')))
+		if (lbx_is_array_path(path) || is_core_path(path) || (!first && strchr(path, '/')))
 			first = at;
 	}
 	return first;
@@ -172,15 +171,15 @@ bool lbx_operand_any(struct lbx_context *context, const char *text, const char *
 	size_t n = lbx_operand_path_end(plain);
 	if (*plain == '@')
 		return lbx_operand_tensor(context, plain, ret);
-	if (is_array_file(plain) || (strchr(plain, '/') && access(plain, F_OK) == 0 && !is_elf(plain)))
+	if (lbx_is_array_path(plain) || (strchr(plain, '/') && access(plain, F_OK) == 0 && !lbx_operand_is_elf(plain)))
 		return of_file(context, plain, "", like, ret);
-	if (n == 0 && (is_elf(plain) || ends_with(plain, ".core")))
+	if (n == 0 && (lbx_operand_is_elf(plain) || is_core_path(plain)))
 		return lbx_misuse("%s is a core file: name the tensor in it, as in %s:%s", plain, plain,
 				  like && *like ? like : "NAME");
 	if (n == 0)
 		return lbx_operand_tensor(context, text, ret) || no_file(plain);
 	snprintf(path, sizeof path, "%.*s", (int)n, plain);
-	if (is_array_file(path) || (access(path, F_OK) == 0 && !is_elf(path)))
+	if (lbx_is_array_path(path) || (access(path, F_OK) == 0 && !lbx_operand_is_elf(path)))
 		return of_file(context, path, plain + n + 1, like, ret);
 	return of_core(context, path, plain + n + 1, ret);
 }

@@ -17,7 +17,9 @@ struct lbx_operand {
 	struct lbx_array_file file;
 };
 
-/* T[slice] in the context's program; a lazy tensor is replayed. */
+/* What was selected; a lazy tensor is replayed. */
+bool lbx_operand_selected(struct lbx_context *context, const struct lbx_selection *selection, struct lbx_operand *ret);
+/* T[slice] in the context's program. */
 bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret);
 /* What it was computed from, computed again outside the program, though it may have a value. */
 bool lbx_operand_again(struct lbx_context *context, const char *text, struct lbx_operand *ret);
@@ -25,6 +27,8 @@ bool lbx_operand_again(struct lbx_context *context, const char *text, struct lbx
 bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like, struct lbx_operand *ret);
 /* Where FILE ends in FILE:NAME; 0: nowhere. */
 size_t lbx_operand_path_end(const char *text);
+/* Whether a path is that of an ELF file that can be read, as a core is. */
+bool lbx_operand_is_elf(const char *path);
 void lbx_operand_release(struct lbx_operand *operand);
 
 #endif

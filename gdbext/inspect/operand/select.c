@@ -264,6 +264,10 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			*ret = names->found[i].first;
 			return true;
 		}
+		if (lbx_find_nth(tensors, names->prefixes[i], ret))
+			return true;
+		if (!lb_ok())
+			return false;
 	}
 	for (int i = 0; i < n; i++) {
 		const char *prefix = names->prefixes[i];

@@ -1,0 +1,63 @@
+# Many tensors beside those of the same names: in another core, in files, and files beside files.
+
+# same_lines WHAT WORDS LINES
+same_lines()
+{
+	if [ "$2" = "$(tr '\n' ' ' <<<"$3" | sed 's/ $//')" ]; then
+		echo "ok: $1"
+		passed=$((passed + 1))
+	else
+		printf 'FAILED: %s: not %s, but\n%s\n' "$1" "$2" "$3"
+		failed=$((failed + 1))
+	fi
+}
+
+many_tensors()
+{
+	local good sick which
+	if ! ${CC:-gcc} -std=gnu17 -g -Iruntime tests/cli/layers.c -o "$work/layers" -L"$O/lib" -llazybones \
+		-Wl,-rpath,"$O/lib"; then
+		echo 'FAILED: tests/cli/layers.c does not build'
+		failed=$((failed + 1))
+		return
+	fi
+	mkdir -p "$work/layers.good" "$work/layers.sick"
+	(cd "$work/layers.good" && exec "$work/layers") >/dev/null 2>&1
+	(cd "$work/layers.sick" && exec "$work/layers" sick) >/dev/null 2>&1
+	good=$(echo "$work/layers.good"/core*) sick=$(echo "$work/layers.sick"/core*)
+	if [ ! -f "$good" ] || [ ! -f "$sick" ]; then
+		skip 'many tensors: the kernel writes no core here'
+		return
+	fi
+	check 'many: beside another core' '12 of 12 tensors are in '"$good"' by name: 9 correct, 3 broken' \
+		core "$sick" diff 'layers.*' "$good" --rtol 1e-4
+	check 'many: the first is marked' '> layers.3.out  broken' core "$sick" diff 'layers.*' "$good"
+	check 'many: and explained' 'layers.3.out is the first that is not correct: equal' core "$sick" diff 'layers.*' "$good"
+	same_lines 'many: in the order in which they came about' 'layers.0.w layers.0.out layers.1.w layers.1.out' \
+		"$("$O/bin/lazybones" core "$sick" diff 'layers.*' "$good" | sed -n 's/^  \(layers[^ ]*\) .*/\1/p' | sed 4q)"
+	check 'many: NaN in one alone' 'NaN in one alone, the first at' core "$sick" diff 'last*' "$good"
+	check 'many: another shape' 'float32 (5,), and there float32 (4,)' core "$sick" diff 's*' "$good"
+	check 'many: the second of one name' '  hidden@2  correct' core "$sick" diff 'hid*' "$good"
+	check 'the second of one name' 'computed by evaluation 2' core "$good" info hidden@2
+	check 'there is no seventh' "no tensor 'hidden@7'" core "$good" print hidden@7
+	check 'several of one name' 'or by hidden@2, the second' core "$good" print hidden
+	check 'many: no name' 'no tensor has a name that matches nosuch.*' core "$good" diff 'nosuch.*' "$good"
+	check 'many: no file' "$work/nosuch.npz: No such file or directory" core "$good" diff 'layers.*' "$work/nosuch.npz"
+	check 'many: a line a tensor at most' '… 11 more (--limit 0 shows all)' core "$sick" diff 'layers.*' "$good" --limit 1
+	mkdir -p "$work/layers.saved"
+	for which in 0 1 2; do
+		"$O/bin/lazybones" core "$good" save "layers.$which.out" "$work/layers.saved/layers.$which.out.npy" >/dev/null
+	done
+	check 'many: beside a folder of files' '3 of 6 tensors are in '"$work/layers.saved"' by name: 3 correct' \
+		core "$good" diff 'layers.?.out' "$work/layers.saved"
+	check 'many: a folder beside a core' '3 of 3 tensors are in '"$good"' by name: 3 correct' \
+		diff "$work/layers.saved" "$good"
+	check 'many: a file beside a file' '1 of 1 tensor is in '"$work/layers.saved/layers.0.out.npy"' by name: 1 correct' \
+		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved/layers.0.out.npy"
+	check 'many: what only the other has' '2 there that match no other here' \
+		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved"
+	check 'many: as JSON' '"correct":1,"look_at_it":0,"broken":1,"not_compared":0,"missing":0,"only_there":0,"tensors":[' \
+		diff "$sick:layers.3.*" "$good" --json
+}
+
+many_tensors
