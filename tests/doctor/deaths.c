@@ -1,5 +1,6 @@
 /* Programs that die, and those that do the same without dying of it. */
 #include <assert.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,4 +70,95 @@ __attribute__((noinline)) static void copy_name(const char *from)
 void play_smashed_stack(bool sick)
 {
 	copy_name(sick ? "layers.0.attention.query" : "query");
+}
+
+/* Runs a function in a thread of its own, whose stack is small and of the same size everywhere. */
+static void in_small_stack(void *(*run)(void *), void *argument)
+{
+	enum { STACK = 1 << 18 };
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
+	if (pthread_create(&thread, &attributes, run, argument) == 0)
+		pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
+}
+
+struct node {
+	struct node *parent;
+};
+
+__attribute__((noinline)) static int depth_of(const struct node *node)
+{
+	volatile int depth = 1;
+
+	if (node->parent)
+		depth += depth_of(node->parent);
+	return depth;
+}
+
+static void *measure_depth(void *node)
+{
+	depth_of(node);
+	return NULL;
+}
+
+/* The root is its own parent. */
+void play_endless_recursion(bool sick)
+{
+	struct node root = { NULL }, leaf = { &root };
+
+	root.parent = sick ? &root : NULL;
+	in_small_stack(measure_depth, &leaf);
+}
+
+static int count_inputs(struct node *node, int depth);
+
+__attribute__((noinline)) static int count_node(struct node *node, int depth)
+{
+	volatile int count = 1;
+
+	count += count_inputs(node->parent, depth + 1);
+	return count;
+}
+
+__attribute__((noinline)) static int count_inputs(struct node *node, int depth)
+{
+	volatile int count = 0;
+
+	count += node ? count_node(node, depth) : 0;
+	return count;
+}
+
+static void *count_all(void *node)
+{
+	count_node(node, 0);
+	return NULL;
+}
+
+void play_endless_circle(bool sick)
+{
+	struct node root = { NULL };
+
+	root.parent = sick ? &root : NULL;
+	in_small_stack(count_all, &root);
+}
+
+static void *fill_rows(void *argument)
+{
+	size_t rows = *(size_t *)argument;
+	volatile float row[rows];
+
+	for (size_t i = rows; i-- > 0;)
+		row[i] = 1;
+	return row[0] > 0 ? NULL : argument;
+}
+
+void play_large_local(bool sick)
+{
+	size_t rows = sick ? 1 << 17 : 1 << 10;
+
+	in_small_stack(fill_rows, &rows);
 }
