@@ -16,7 +16,7 @@ enum { LARGEST_BLOCK = 256, GRAIN_BYTES = 1 << 16 };
 const struct lb_block lb_blocks[LB_ENCODINGS] = {
 	[LB_LITTLE_ENDIAN] = { "little-endian", .number = -1 },
 	[LB_BIG_ENDIAN] = { "big-endian", .number = -1 },
-#define LB_BLOCK(ID, decoder, name, number, elements, bytes, group, has_least, lowest, highest) \
+#define LB_BLOCK(ID, decoder, name, number, elements, bytes, group, has_least, lowest, highest, has_sums) \
 	[LB_##ID] = { #ID, name, number, elements, bytes, group, lowest, highest, has_least },
 #include "kernels/blocks.def"
 #undef LB_BLOCK

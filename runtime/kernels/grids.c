@@ -8,7 +8,7 @@
 
 uint64_t lb_grid_iq1[2048], lb_grid_iq2_xxs[256], lb_grid_iq2_xs[512], lb_grid_iq2_s[1024];
 uint32_t lb_grid_iq3_xxs[256], lb_grid_iq3_s[512];
-uint8_t lb_even_signs[128];
+int32_t lb_sums_iq1[4096];
 
 static uint64_t spread(unsigned code, int elements, int bits, const uint8_t *levels)
 {
@@ -17,6 +17,17 @@ static uint64_t spread(unsigned code, int elements, int bits, const uint8_t *lev
 	for (int i = 0; i < elements; i++)
 		group |= (uint64_t)levels[code >> bits * i & ((1u << bits) - 1)] << 8 * i;
 	return group;
+}
+
+static int32_t sums(uint64_t group, int move)
+{
+	int32_t both = 0;
+
+	for (int i = 0; i < 8; i++) {
+		int code = (int8_t)(group >> 8 * i) * 8 + move;
+		both += code * code * 65536 + code;
+	}
+	return both;
 }
 
 static void fill(void)
@@ -33,8 +44,8 @@ static void fill(void)
 	SPREAD(lb_grid_iq2_s, codes_IQ2_S, 8, 2, two)
 	SPREAD(lb_grid_iq3_xxs, codes_IQ3_XXS, 4, 3, three)
 	SPREAD(lb_grid_iq3_s, codes_IQ3_S, 4, 3, odd)
-	for (unsigned i = 0; i < sizeof lb_even_signs; i++)
-		lb_even_signs[i] = (uint8_t)(i | (unsigned)__builtin_parity(i) << 7);
+	for (unsigned i = 0; i < sizeof lb_sums_iq1 / sizeof *lb_sums_iq1; i++)
+		lb_sums_iq1[i] = sums(lb_grid_iq1[i % 2048], i < 2048 ? 1 : -1);
 }
 
 void lb_grids(void)

@@ -13,11 +13,14 @@
 typedef void lb_tile_fn(int64_t n, void *dst, const void *a, const void *b, const void *c);
 
 /* All elements of n blocks: as floats, or as the codes that they are made of, with the step of each group and, where the
- * format has them, its least value (blocks.def). */
+ * format has them, its least value (blocks.def); or, where formats have sums, those of each group's codes and of their squares
+ * with its step, else NULL. */
 struct lb_block_decoder {
 	void (*values)(int64_t n, const uint8_t *restrict blocks, float *restrict to);
 	void (*codes)(int64_t n, const uint8_t *restrict blocks, int8_t *restrict to, float *restrict steps,
 		      float *restrict leasts);
+	void (*sums)(int64_t n, const uint8_t *restrict blocks, int32_t *restrict sums, int32_t *restrict squares,
+		     float *restrict steps);
 };
 
 enum { LB_LANES = 64 }; /* of a reduction's accumulator */

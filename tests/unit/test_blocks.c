@@ -119,6 +119,81 @@ static void readers_know_them_all(void **state)
 	assert_null(lbx_encoding_of_blocks("little-endian"));
 }
 
+/* ---- codes ---- */
+
+enum { SOME_CODES = CHUNK * LBX_BLOCK_MAX };
+
+struct taken {
+	int8_t codes[SOME_CODES];
+	float steps[SOME_CODES / 16], leasts[SOME_CODES / 16];
+	int32_t sums[SOME_CODES / 16], squares[SOME_CODES / 16];
+};
+
+/* Codes are within the bounds that their format has; times their group's step, less its least value, they are the elements. */
+static void codes_are_the_elements(const struct lb_block *b, const struct taken *t, const float *values, int level)
+{
+	for (int i = 0; i < CHUNK * b->elements; i++) {
+		float step = t->steps[i / b->group], least = b->has_least ? t->leasts[i / b->group] : 0;
+		volatile float product = (float)t->codes[i] * step; /* rounded */
+		float value = b->has_least ? product - least : product;
+		if (t->codes[i] < b->lowest || t->codes[i] > b->highest)
+			fail_msg("%s, instruction set %d, element %d: code %d", b->ggml, level, i, t->codes[i]);
+		if (value != values[i] && !(isnan(value) && isnan(values[i])))
+			fail_msg("%s, instruction set %d, element %d: %g is not %d times %g less %g", b->ggml, level, i,
+				 values[i], t->codes[i], step, least);
+	}
+}
+
+/* Sums that came without codes are theirs, none of which is 0; so are the steps. */
+static void sums_are_of_codes(const struct lb_block *b, const struct taken *t, const float *steps, int level)
+{
+	for (int k = 0; k < CHUNK * b->elements / b->group; k++) {
+		int32_t sum = 0, squares = 0;
+		for (int i = 0; i < b->group; i++) {
+			int code = t->codes[k * b->group + i];
+			assert_int_not_equal(code, 0);
+			sum += code;
+			squares += code * code;
+		}
+		if (sum != t->sums[k] || squares != t->squares[k])
+			fail_msg("%s, instruction set %d, group %d: %d, %d instead of %d, %d", b->ggml, level, k,
+				 t->sums[k], t->squares[k], sum, squares);
+		assert_memory_equal(&steps[k], &t->steps[k], sizeof steps[k]);
+	}
+}
+
+static void codes_are_those_that_blocks_hold(void **state)
+{
+	int with_sums = 0;
+
+	(void)state;
+	lb_grids();
+	for (int i = 0; i < GOLDEN; i++) {
+		enum lb_encoding encoding = encoding_of(golden[i].name);
+		const struct lb_block *b = &lb_blocks[encoding];
+		for (int level = 0; level <= (int)lb_isa_level(); level++) {
+			const struct lb_block_decoder *decoder = lb_tiles_of((enum lb_isa)level)->blocks(encoding);
+			uint64_t stream = 0;
+			for (int n = 0; n < STREAM_BLOCKS / CHUNK; n++) {
+				uint8_t blocks[CHUNK * STREAM_BLOCK_MAX + 1];
+				float values[SOME_CODES], steps[SOME_CODES / 16];
+				struct taken t;
+				stream_take(&stream, b->number, blocks + 1, (size_t)(CHUNK * b->bytes));
+				decoder->values(CHUNK, blocks + 1, values);
+				decoder->codes(CHUNK, blocks + 1, t.codes, t.steps, t.leasts);
+				codes_are_the_elements(b, &t, values, level);
+				if (!decoder->sums)
+					continue;
+				memcpy(steps, t.steps, sizeof steps);
+				decoder->sums(CHUNK, blocks + 1, t.sums, t.squares, t.steps);
+				sums_are_of_codes(b, &t, steps, level);
+				with_sums++;
+			}
+		}
+	}
+	assert_true(with_sums > 0);
+}
+
 /* ---- what blocks are made of ---- */
 
 /* Scales, minimums and codes of random blocks together are the elements, but for how products are rounded. */
@@ -288,6 +363,7 @@ int main(void)
 		cmocka_unit_test(each_is_decoded_as_ggml_does),
 		cmocka_unit_test(what_ggml_only_multiplies_is_decoded),
 		cmocka_unit_test(readers_know_them_all),
+		cmocka_unit_test(codes_are_those_that_blocks_hold),
 		cmocka_unit_test(blocks_are_taken_apart),
 		cmocka_unit_test(parts_of_a_q4_k_block_are_its_bytes),
 		cmocka_unit_test(files_of_every_format_are_read),

@@ -11,12 +11,12 @@
 #include "kernels/grids.h"
 #include "kernels/tile.h"
 
-#define LB_BLOCK(ID, decoder, name, number, elements, bytes, group, has_least, lowest, highest) \
+#define LB_BLOCK(ID, decoder, name, number, elements, bytes, group, has_least, lowest, highest, has_sums) \
 	_Static_assert(LBX_CODES_AT_ONCE % (elements) == 0 && \
-			   (group == LBX_LEAST_GROUP || group == LBX_LARGEST_GROUP), \
+			   (group == LBX_SMALL_GROUP || (group) % LBX_LARGE_GROUP == 0), \
 		       name); \
 	_Static_assert(!(has_least) || highest < LBX_NO_CODE, name); \
-	_Static_assert(group == LBX_LARGEST_GROUP || (lowest > -128 && highest < 128), name);
+	_Static_assert(group != LBX_SMALL_GROUP || (lowest > -128 && highest < 128), name);
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 
@@ -27,38 +27,50 @@ static float element(const struct lbx_code_groups *g, int group, int i)
 	return (float)g->codes[group * g->group + i] * g->steps[group] - g->leasts[group];
 }
 
-/* Where the step is 0 all elements are one. If there is no least value, codes of 0 have been counted there; if there is,
- * none has. */
-static int64_t zeros_of_flat(const struct lbx_code_groups *g, const struct lbx_code_bounds *bounds)
-{
-	int64_t zeros = (int64_t)bounds->flat_zeros * g->group;
-
-	for (int i = 0; !g->has_least && i < g->n; i++)
-		for (int k = 0; g->steps[i] == 0 && k < g->group; k++)
-			zeros -= g->codes[i * g->group + k] == 0;
-	return zeros;
-}
-
 static int64_t first_zero(const struct lbx_code_groups *g)
 {
-	for (int64_t i = 0; i < (int64_t)g->n * g->group; i++)
-		if (element(g, (int)(i / g->group), (int)(i % g->group)) == 0)
-			return i;
+	for (int i = 0; i < g->n; i++)
+		for (int k = 0; k < g->group; k++)
+			if (g->has_sums ? g->steps[i] == 0 : element(g, i, k) == 0)
+				return (int64_t)i * g->group + k;
 	return -1;
 }
 
-/* Those beyond the extremes so far. */
-static void extremes(const struct lbx_code_passes *passes, struct lbx_code_groups *g, const struct lbx_summary *s,
-		     int64_t first, struct lbx_summary *ret)
+static bool may_be_beyond(const struct lbx_code_groups *g, int group, float low, float high)
 {
-	double low = s->argmin < 0 ? INFINITY : s->min, high = s->argmax < 0 ? -INFINITY : s->max;
+	return g->low[group] < low || g->high[group] > high;
+}
 
-	passes->narrow(g, low, high);
+/* Where sums came without codes, those of blocks that have groups which may be beyond these. */
+static void take_codes(struct lbx_code_groups *g, const struct lbx_encoding *e, const uint8_t *blocks, float low,
+		       float high)
+{
+	const struct lb_block_decoder *decoder = lb_tiles()->blocks(e->kernel);
+	int groups = e->elements / g->group;
+
+	for (int i = 0; i < g->n; i += groups, blocks += e->bytes) {
+		bool is_beyond = false;
+		for (int k = 0; k < groups; k++)
+			is_beyond |= may_be_beyond(g, i + k, low, high);
+		if (is_beyond)
+			decoder->codes(1, blocks, g->codes + i * g->group, g->steps + i, g->leasts + i);
+	}
+}
+
+/* Those beyond the extremes so far. */
+static void extremes(struct lbx_code_groups *g, const struct lbx_encoding *e, const void *blocks,
+		     const struct lbx_summary *s, int64_t first, struct lbx_summary *ret)
+{
+	float low = s->argmin < 0 ? INFINITY : (float)s->min, high = s->argmax < 0 ? -INFINITY : (float)s->max;
+
+	if (g->has_sums)
+		take_codes(g, e, blocks, low, high);
+	lbx_code_passes()->narrow(g, low, high);
 	for (int i = 0; i < g->n; i++) {
-		if (!(g->low[i] < low) && !(g->high[i] > high))
+		if (!may_be_beyond(g, i, low, high))
 			continue;
 		for (int k = 0; k < g->group; k++) {
-			double x = element(g, i, k);
+			float x = element(g, i, k);
 			if (x < low) {
 				ret->min = low = x;
 				ret->argmin = first + i * g->group + k;
@@ -85,12 +97,17 @@ static void add_some(struct lbx_summary *s, const struct lbx_encoding *e, const 
 {
 	const struct lbx_code_passes *passes = lbx_code_passes();
 	const struct lb_block *b = &lb_blocks[e->kernel];
+	const struct lb_block_decoder *decoder = lb_tiles()->blocks(e->kernel);
 	struct lbx_summary some;
 	struct lbx_code_bounds bounds;
 	double sum, squares, shift = 0;
 
 	g->n = (int)(n / b->group);
-	lb_tiles()->blocks(e->kernel)->codes(n / e->elements, blocks, g->codes, g->steps, g->leasts);
+	g->has_sums = decoder->sums;
+	if (g->has_sums)
+		decoder->sums(n / e->elements, blocks, g->sums, g->squares, g->steps);
+	else
+		decoder->codes(n / e->elements, blocks, g->codes, g->steps, g->leasts);
 	passes->prepare(g, &bounds);
 	if (bounds.is_odd) {
 		add_numbers(s, e, blocks, n, first);
@@ -98,11 +115,11 @@ static void add_some(struct lbx_summary *s, const struct lbx_encoding *e, const 
 	}
 	lbx_summary_init(&some, s->dtype);
 	some.count = some.finite = n;
-	some.special[LBX_ZERO] = passes->add_up(g) + (bounds.is_flat ? zeros_of_flat(g, &bounds) : 0);
+	some.special[LBX_ZERO] = passes->add_up(g, bounds.is_flat);
 	if (some.special[LBX_ZERO] && s->first[LBX_ZERO] < 0)
 		some.first[LBX_ZERO] = first + first_zero(g);
 	if (s->argmin < 0 || s->argmax < 0 || bounds.low < s->min || bounds.high > s->max)
-		extremes(passes, g, s, first, &some);
+		extremes(g, e, blocks, s, first, &some);
 	passes->moments(g, 0, &sum, &squares);
 	/* around the mean, where the sum of squares loses more than ten bits around 0 */
 	if (squares - sum * sum / (double)n < squares / 1024) {

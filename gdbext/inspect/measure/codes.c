@@ -18,9 +18,8 @@ enum { LANES = 8 };
 
 typedef float floats __attribute__((vector_size(LANES * 4), aligned(4)));
 typedef int32_t ints __attribute__((vector_size(LANES * 4), aligned(4)));
-typedef float half_floats __attribute__((vector_size(LANES * 2), aligned(4)));
-typedef int32_t half_ints __attribute__((vector_size(LANES * 2), aligned(4)));
-typedef double doubles __attribute__((vector_size(LANES * 4), aligned(8)));
+typedef double doubles __attribute__((vector_size(LANES * 8), aligned(8)));
+typedef double half_doubles __attribute__((vector_size(LANES * 4), aligned(8)));
 typedef int8_t few_codes __attribute__((vector_size(LANES), aligned(1)));
 
 #define SELECT(mask, a, b) ((floats)(((mask) & (ints)(a)) | (~(mask) & (ints)(b))))
@@ -30,7 +29,7 @@ INLINE void prepare(struct lbx_code_groups *g, struct lbx_code_bounds *ret)
 {
 	const floats infinite = (floats){ 0 } + INFINITY;
 	floats low = infinite, high = -infinite;
-	ints odd = { 0 }, flat = { 0 }, zeros = { 0 };
+	ints odd = { 0 }, flat = { 0 };
 
 	for (int i = g->n; i % LANES; i++) {
 		g->steps[i] = g->steps[g->n - 1];
@@ -49,19 +48,14 @@ INLINE void prepare(struct lbx_code_groups *g, struct lbx_code_bounds *ret)
 		odd |= ~((least_of_all >= -LARGE) & (most <= LARGE));
 		odd |= (size > 0) & ((size < SMALL_STEP) | (from_zero > size * MANY_STEPS));
 		flat |= size == 0;
-		zeros -= (size == 0) & (least == 0);
 	}
-	*ret = (struct lbx_code_bounds){ low[0], high[0], false, false, 0 };
+	*ret = (struct lbx_code_bounds){ low[0], high[0], false, false };
 	for (int i = 0; i < LANES; i++) {
 		ret->low = low[i] < ret->low ? low[i] : ret->low;
 		ret->high = high[i] > ret->high ? high[i] : ret->high;
 		ret->is_odd |= odd[i] != 0;
 		ret->is_flat |= flat[i] != 0;
-		ret->flat_zeros += zeros[i];
 	}
-	/* the last one was taken for those that are not there, too */
-	if (g->steps[g->n - 1] == 0 && g->leasts[g->n - 1] == 0)
-		ret->flat_zeros -= (LANES - g->n % LANES) % LANES;
 }
 
 /* Which codes stand for 0. */
@@ -79,7 +73,7 @@ INLINE void find_zeros(struct lbx_code_groups *g)
 }
 
 /* Of groups that may be beyond these, how far they are indeed. */
-INLINE void narrow_some(struct lbx_code_groups *g, int group, double low, double high)
+INLINE void narrow_some(struct lbx_code_groups *g, int group, float low, float high)
 {
 	for (int i = 0; i < g->n; i++) {
 		const int8_t *codes = g->codes + i * group;
@@ -96,28 +90,40 @@ INLINE void narrow_some(struct lbx_code_groups *g, int group, double low, double
 	}
 }
 
-INLINE void narrow(struct lbx_code_groups *g, double low, double high)
+INLINE void narrow(struct lbx_code_groups *g, float low, float high)
 {
-	if (g->group == LBX_LARGEST_GROUP)
-		narrow_some(g, LBX_LARGEST_GROUP, low, high);
-	else
-		narrow_some(g, LBX_LEAST_GROUP, low, high);
+	switch (g->group) {
+	case LBX_SMALL_GROUP: narrow_some(g, LBX_SMALL_GROUP, low, high); break;
+	case LBX_LARGE_GROUP: narrow_some(g, LBX_LARGE_GROUP, low, high); break;
+	default: narrow_some(g, g->group, low, high);
+	}
 }
 
-/* Sums of x - shift and of its square. */
-INLINE void moments(const struct lbx_code_groups *g, double shift, double *ret_sum, double *ret_squares)
+/* An accumulator is no wider than registers of most machines: gcc would keep it in memory. */
+INLINE void add_halves(half_doubles *to, const doubles *x)
 {
-	doubles sums[2] = { { 0 } }, squares[2] = { { 0 } };
+	to[0] += (half_doubles){ (*x)[0], (*x)[1], (*x)[2], (*x)[3] };
+	to[1] += (half_doubles){ (*x)[4], (*x)[5], (*x)[6], (*x)[7] };
+}
+
+/* Sums of x - shift and of its square. `plain`: there are no least values, and no shift. */
+INLINE void moments(const struct lbx_code_groups *g, bool plain, double shift, double *ret_sum, double *ret_squares)
+{
+	half_doubles sums[2] = { { 0 } }, squares[2] = { { 0 } };
 	double n = g->group;
 	int whole = g->n / LANES * LANES;
 
-	for (int i = 0; i < whole; i += LANES / 2) {
-		doubles step = __builtin_convertvector(*(const half_floats *)(g->steps + i), doubles);
-		doubles least = __builtin_convertvector(*(const half_floats *)(g->leasts + i), doubles) + shift;
-		doubles s = __builtin_convertvector(*(const half_ints *)(g->sums + i), doubles) * step;
-		doubles q = __builtin_convertvector(*(const half_ints *)(g->squares + i), doubles) * step * step;
-		sums[i / (LANES / 2) % 2] += s - n * least;
-		squares[i / (LANES / 2) % 2] += q + least * (n * least - 2 * s);
+	for (int i = 0; i < whole; i += LANES) {
+		doubles step = __builtin_convertvector(*(const floats *)(g->steps + i), doubles);
+		doubles s = __builtin_convertvector(*(const ints *)(g->sums + i), doubles) * step;
+		doubles q = __builtin_convertvector(*(const ints *)(g->squares + i), doubles) * step * step;
+		if (!plain) {
+			doubles least = __builtin_convertvector(*(const floats *)(g->leasts + i), doubles) + shift;
+			q += least * (n * least - 2 * s);
+			s -= n * least;
+		}
+		add_halves(sums, &s);
+		add_halves(squares, &q);
 	}
 	*ret_sum = *ret_squares = 0;
 	for (int i = 0; i < LANES / 2; i++) {
@@ -129,6 +135,20 @@ INLINE void moments(const struct lbx_code_groups *g, double shift, double *ret_s
 		*ret_sum += s - n * least;
 		*ret_squares += g->squares[i] * step * step + least * (n * least - 2 * s);
 	}
+}
+
+/* Where the step is 0 all elements are one. If there is no least value, codes of 0 have been counted there; if there is,
+ * none has. */
+INLINE int64_t zeros_of_flat(const struct lbx_code_groups *g)
+{
+	int32_t groups = 0, counted = 0;
+
+	for (int i = 0; i < g->n; i++)
+		groups += (g->steps[i] == 0) & (g->leasts[i] == 0);
+	for (int i = 0; !g->has_least && !g->has_sums && i < g->n; i++)
+		for (int k = 0; g->steps[i] == 0 && k < g->group; k++)
+			counted += g->codes[i * g->group + k] == 0;
+	return (int64_t)groups * g->group - counted;
 }
 
 INLINE int64_t add_up_plainly(struct lbx_code_groups *g)
@@ -159,29 +179,34 @@ LBX_ISA_V3 INLINE __m256i sums_of_lanes(const __m256i *pairs)
 	return _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20), _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-/* Of a large group, in eight lanes each; and in bytes, one more where a code stands for 0. */
-LBX_ISA_V3 INLINE void add_up_large(const struct lbx_code_groups *g, int i, __m256i *ret_sum, __m256i *ret_square,
-				    __m256i *none)
+/* Of a group of `parts` times 32, in eight lanes each; and in bytes, one more where a code stands for 0. */
+LBX_ISA_V3 INLINE void add_up_large(const struct lbx_code_groups *g, int parts, int i, __m256i *ret_sum,
+				    __m256i *ret_square, __m256i *none)
 {
-	const int8_t *codes = g->codes + i * LBX_LARGEST_GROUP;
-	__m256i all = _mm256_loadu_si256((const void *)codes);
-	__m256i a = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(all));
-	__m256i b = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(all, 1));
+	const int8_t *codes = g->codes + i * parts * LBX_LARGE_GROUP;
+	const __m256i ones = _mm256_set1_epi16(1), zero = _mm256_set1_epi8(g->zero[i]);
 
-	*ret_square = _mm256_add_epi32(_mm256_madd_epi16(a, a), _mm256_madd_epi16(b, b));
-	*ret_sum = _mm256_madd_epi16(_mm256_add_epi16(a, b), _mm256_set1_epi16(1));
-	*none = _mm256_sub_epi8(*none, _mm256_cmpeq_epi8(all, _mm256_set1_epi8(g->zero[i])));
+	*ret_sum = *ret_square = _mm256_setzero_si256();
+	for (int part = 0; part < parts; part++, codes += LBX_LARGE_GROUP) {
+		__m256i all = _mm256_loadu_si256((const void *)codes);
+		__m256i a = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(all));
+		__m256i b = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(all, 1));
+		__m256i squares = _mm256_add_epi32(_mm256_madd_epi16(a, a), _mm256_madd_epi16(b, b));
+		*ret_square = _mm256_add_epi32(*ret_square, squares);
+		*ret_sum = _mm256_add_epi32(*ret_sum, _mm256_madd_epi16(_mm256_add_epi16(a, b), ones));
+		*none = _mm256_sub_epi8(*none, _mm256_cmpeq_epi8(all, zero));
+	}
 }
 
-LBX_ISA_V3 INLINE void add_up_eight_large(struct lbx_code_groups *g, int first, __m256i *none)
+LBX_ISA_V3 INLINE void add_up_eight_large(struct lbx_code_groups *g, int parts, int first, __m256i *none)
 {
 	__m256i sums[4], squares[4];
 
 #pragma GCC unroll 4
 	for (int i = 0; i < 4; i++) {
 		__m256i sum[2], square[2];
-		add_up_large(g, first + 2 * i, &sum[0], &square[0], none);
-		add_up_large(g, first + 2 * i + 1, &sum[1], &square[1], none);
+		add_up_large(g, parts, first + 2 * i, &sum[0], &square[0], none);
+		add_up_large(g, parts, first + 2 * i + 1, &sum[1], &square[1], none);
 		sums[i] = _mm256_hadd_epi32(sum[0], sum[1]);
 		squares[i] = _mm256_hadd_epi32(square[0], square[1]);
 	}
@@ -198,28 +223,53 @@ LBX_ISA_V3 INLINE void store_in_order(__m256i lanes, int32_t *to)
 	_mm_storeu_si128((void *)(to + 4), _mm_unpackhi_epi32(even, odd));
 }
 
-/* Small groups come two to a vector; their codes are so small that the squares of two add up in 16 bits. */
-LBX_ISA_V3 INLINE void add_up_eight_small(struct lbx_code_groups *g, int first, __m256i *none)
+/* Of two small groups, in two 64-bit lanes each: how far the sum of eight codes is above that of the lowest bytes, and, in
+ * the upper half, the sum of their squares. The codes are so small that the squares of two add up in 16 bits. */
+LBX_ISA_V3 INLINE __m256i add_up_two_small(__m256i all)
 {
-	const __m256i ones = _mm256_set1_epi16(1), bytes = _mm256_set1_epi8(1);
-	__m256i both[4]; /* two squares and two sums of the one, then of the other */
+	__m256i size = _mm256_abs_epi8(all), biased = _mm256_xor_si256(all, _mm256_set1_epi8(INT8_MIN));
+	__m256i squares = _mm256_madd_epi16(_mm256_maddubs_epi16(size, size), _mm256_set1_epi16(1));
+	__m256i sums = _mm256_sad_epu8(biased, _mm256_setzero_si256());
+
+	return _mm256_blend_epi32(sums, _mm256_add_epi32(squares, _mm256_slli_epi64(squares, 32)), 0xaa);
+}
+
+LBX_ISA_V3 INLINE __m256i add_pairs(__m256i a, __m256i b)
+{
+	return _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+}
+
+LBX_ISA_V3 INLINE void add_up_eight_small(struct lbx_code_groups *g, bool any_zero, int first, __m256i *none)
+{
+	const __m256i bias = _mm256_set1_epi32(INT8_MIN * LBX_SMALL_GROUP);
+	__m256i both[4];
 
 #pragma GCC unroll 4
 	for (int i = 0; i < 4; i++) {
 		int k = first + 2 * i;
-		__m256i all = _mm256_loadu_si256((const void *)(g->codes + k * LBX_LEAST_GROUP));
-		__m256i size = _mm256_abs_epi8(all), zero = _mm256_setzero_si256();
-		__m256i square = _mm256_madd_epi16(_mm256_maddubs_epi16(size, size), ones);
-		__m256i sum = _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, all), ones);
+		__m256i all = _mm256_loadu_si256((const void *)(g->codes + k * LBX_SMALL_GROUP));
+		both[i] = add_up_two_small(all);
+		if (!any_zero)
+			continue;
+		__m256i zero = _mm256_setzero_si256();
 		if (g->has_least)
 			zero = _mm256_set_m128i(_mm_set1_epi8(g->zero[k + 1]), _mm_set1_epi8(g->zero[k]));
-		both[i] = _mm256_hadd_epi32(square, sum);
 		*none = _mm256_sub_epi8(*none, _mm256_cmpeq_epi8(all, zero));
 	}
-	__m256 a = _mm256_castsi256_ps(_mm256_hadd_epi32(both[0], both[1]));
-	__m256 b = _mm256_castsi256_ps(_mm256_hadd_epi32(both[2], both[3]));
-	store_in_order(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)), g->squares + first);
-	store_in_order(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)), g->sums + first);
+	__m256 a = _mm256_castsi256_ps(add_pairs(both[0], both[1]));
+	__m256 b = _mm256_castsi256_ps(add_pairs(both[2], both[3]));
+	__m256i sums = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88));
+	store_in_order(_mm256_add_epi32(sums, bias), g->sums + first);
+	store_in_order(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)), g->squares + first);
+}
+
+/* Whether codes of these groups may stand for 0. */
+INLINE bool any_zero(const struct lbx_code_groups *g, int first)
+{
+	uint64_t codes;
+
+	memcpy(&codes, g->zero + first, sizeof codes);
+	return codes != 0x0101010101010101 * LBX_NO_CODE;
 }
 
 /* Of groups that are not there codes are 1, or 0 where none stands for 0. */
@@ -234,10 +284,11 @@ LBX_ISA_V3 INLINE int64_t add_up_by_eight(struct lbx_code_groups *g)
 	}
 	for (int i = 0; i < g->n; i += LANES) {
 		__m256i none = _mm256_setzero_si256();
-		if (g->group == LBX_LARGEST_GROUP)
-			add_up_eight_large(g, i, &none);
-		else
-			add_up_eight_small(g, i, &none);
+		switch (g->group) {
+		case LBX_SMALL_GROUP: add_up_eight_small(g, any_zero(g, i), i, &none); break;
+		case LBX_LARGE_GROUP: add_up_eight_large(g, 1, i, &none); break;
+		default: add_up_eight_large(g, g->group / LBX_LARGE_GROUP, i, &none);
+		}
 		zeros = _mm256_add_epi64(zeros, _mm256_sad_epu8(none, _mm256_setzero_si256()));
 	}
 	_mm256_storeu_si256((void *)lanes, zeros);
@@ -252,18 +303,21 @@ LBX_ISA_V3 INLINE int64_t add_up_by_eight(struct lbx_code_groups *g)
 		if (g->has_least) \
 			find_zeros(g); \
 	} \
-	attribute static int64_t add_up_##isa(struct lbx_code_groups *g) \
+	attribute static int64_t add_up_##isa(struct lbx_code_groups *g, bool is_flat) \
 	{ \
-		return adds_up(g); \
+		return (g->has_sums ? 0 : adds_up(g)) + (is_flat ? zeros_of_flat(g) : 0); \
 	} \
-	attribute static void narrow_##isa(struct lbx_code_groups *g, double low, double high) \
+	attribute static void narrow_##isa(struct lbx_code_groups *g, float low, float high) \
 	{ \
 		narrow(g, low, high); \
 	} \
 	attribute static void moments_##isa(const struct lbx_code_groups *g, double shift, double *ret_sum, \
 					    double *ret_squares) \
 	{ \
-		moments(g, shift, ret_sum, ret_squares); \
+		if (g->has_least || shift != 0) \
+			moments(g, false, shift, ret_sum, ret_squares); \
+		else \
+			moments(g, true, 0, ret_sum, ret_squares); \
 	} \
 	static const struct lbx_code_passes passes_##isa = { prepare_##isa, add_up_##isa, narrow_##isa, moments_##isa };
 LEVEL(base, , add_up_plainly)

@@ -22,7 +22,7 @@
  *
  * Where 16 bytes hold 32 nibbles, the low ones are elements 0 … 15. A NaN is a NaN; which one is not said.
  *
- * Codes are taken out of bytes sixteen at a time. */
+ * Codes are taken out of bytes sixteen at a time, or thirty-two. */
 #include "kernels/codes.h"
 #include "kernels/grids.h"
 #include "kernels/simd/tiles.h"
@@ -30,28 +30,39 @@
 #include <immintrin.h>
 #endif
 
-/* what takes or gives vectors is inlined: no call depends on how they are passed */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 #define INLINE static inline __attribute__((always_inline))
 typedef const uint8_t *restrict bytes;
 typedef int8_t *restrict codes;
 typedef float *restrict floats;
+typedef int32_t *restrict sums;
 
 #ifdef __AVX512VL__
 enum { LANES = 16 };
 #else
 enum { LANES = 8 };
 #endif
+#ifdef __AVX2__
+enum { WIDE = 32 };
+#else
+enum { WIDE = 16 };
+#endif
 enum { K = 256, SIXTEEN = 16 };
 typedef uint8_t sixteen __attribute__((vector_size(SIXTEEN)));
-typedef int8_t some_codes __attribute__((vector_size(LANES)));
+typedef uint8_t wide __attribute__((vector_size(WIDE)));
+typedef uint32_t wide_words __attribute__((vector_size(WIDE)));
 typedef int32_t ints __attribute__((vector_size(LANES * 4)));
 typedef uint64_t two_words __attribute__((vector_size(SIXTEEN)));
 typedef uint32_t four_words __attribute__((vector_size(SIXTEEN)));
+typedef uint64_t wide_longs __attribute__((vector_size(WIDE)));
+typedef uint32_t eight __attribute__((vector_size(32)));
+typedef int32_t eight_ints __attribute__((vector_size(32)));
+typedef float eight_reals __attribute__((vector_size(32)));
+typedef uint16_t eight_shorts __attribute__((vector_size(SIXTEEN)));
+typedef uint16_t sixteen_shorts __attribute__((vector_size(32)));
 typedef float reals __attribute__((vector_size(LANES * 4)));
 
 #define FOR_SIXTEENS(i, n) for (int i = 0; i < (n); i += SIXTEEN)
+#define FOR_WIDES(i, n) for (int i = 0; i < (n); i += WIDE)
 
 INLINE float f32_at(bytes b)
 {
@@ -84,18 +95,116 @@ INLINE void store(codes to, sixteen x)
 	memcpy(to, &x, sizeof x);
 }
 
+INLINE wide load_wide(bytes b)
+{
+	wide x;
+	memcpy(&x, b, sizeof x);
+	return x;
+}
+
+INLINE void store_wide(codes to, wide x)
+{
+	memcpy(to, &x, sizeof x);
+}
+
+#define EACH_BIT 1, 2, 4, 8, 16, 32, 64, 128
+#define EIGHT(i) i, i, i, i, i, i, i, i
+#define SPREAD(bits, i) ((bits) >> 8 * (i) & 255) * (uint64_t)0x0101010101010101
+
 /* In each lane all ones, where the word has the lane's bit; else 0. */
 INLINE sixteen where(unsigned bits)
 {
-	static const sixteen of_lane = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+#ifdef __AVX512VL__
+	return (sixteen)_mm_movm_epi8((__mmask16)bits);
+#else
+	static const sixteen of_lane = { EACH_BIT, EACH_BIT };
 #ifdef __AVX2__
-	static const sixteen byte_of_lane = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const sixteen byte_of_lane = { EIGHT(0), EIGHT(1) };
 	sixteen spread = (sixteen)_mm_shuffle_epi8(_mm_cvtsi32_si128((int)bits), (__m128i)byte_of_lane);
 #else
-	const uint64_t ones = 0x0101010101010101;
-	sixteen spread = (sixteen)(two_words){ (bits & 255) * ones, (bits >> 8 & 255) * ones };
+	sixteen spread = (sixteen)(two_words){ SPREAD(bits, 0), SPREAD(bits, 1) };
 #endif
 	return (sixteen)((spread & of_lane) == of_lane);
+#endif
+}
+
+/* Likewise where bits from here on are 1. */
+INLINE wide where_bits(bytes b)
+{
+#ifdef __AVX512VL__
+	return (wide)_mm256_movm_epi8(u32_at(b));
+#elif defined __AVX2__
+	static const wide of_lane = { EACH_BIT, EACH_BIT, EACH_BIT, EACH_BIT };
+	static const wide byte_of_lane = { EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3) };
+	wide spread = (wide)_mm256_shuffle_epi8(_mm256_set1_epi32((int)u32_at(b)), (__m256i)byte_of_lane);
+	return (wide)((spread & of_lane) == of_lane);
+#else
+	return where(u16_at(b));
+#endif
+}
+
+/* ---- codes and scales to floats ---- */
+
+INLINE void multiply(const int8_t *from, int n, float step, float least, bool has_least, floats to)
+{
+#ifdef __AVX2__
+	for (int i = 0; i < n; i += LANES) {
+#ifdef __AVX512VL__
+		ints q = (ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(from + i)));
+#else
+		ints q = (ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(from + i)));
+#endif
+		reals values = __builtin_convertvector(q, reals) * step;
+		if (has_least)
+			values -= least;
+		memcpy(to + i, &values, sizeof values);
+	}
+#else
+	for (int i = 0; i < n; i++) {
+		float value = (float)from[i] * step;
+		to[i] = has_least ? value - least : value;
+	}
+#endif
+}
+
+/* Scales, of which n are looked at, times the block's own. */
+INLINE void multiply_all(sixteen scales, int n, float d, floats to)
+{
+	int8_t from[SIXTEEN];
+	float all[SIXTEEN];
+
+	memcpy(from, &scales, sizeof from);
+	multiply(from, SIXTEEN, d, 0, false, all);
+	memcpy(to, all, (size_t)n * sizeof *to);
+}
+
+INLINE void multiply_eight(eight scales, float d, floats to)
+{
+	eight_reals products = __builtin_convertvector((eight_ints)scales, eight_reals) * d;
+	memcpy(to, &products, sizeof products);
+}
+
+static const eight each_one = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+/* Of a word, from each of these bits on. */
+INLINE eight from_bits(uint32_t word, eight shifts)
+{
+#ifdef __AVX2__
+	return word >> shifts;
+#else
+	eight x;
+	uint32_t each[8];
+	for (int i = 0; i < 8; i++)
+		each[i] = word >> shifts[i];
+	memcpy(&x, each, sizeof x);
+	return x;
+#endif
+}
+
+/* Eight of four bits each, lower bits first. */
+INLINE eight nibbles(bytes b)
+{
+	return from_bits(u32_at(b), each_one * 4) & 15;
 }
 
 /* ---- one scale for all ---- */
@@ -154,61 +263,69 @@ INLINE void q8_1(bytes b, codes to, floats step, floats least)
 	memcpy(to, b + 4, 32);
 }
 
-/* The same step for all groups of 32. */
-INLINE void one_step(float d, int elements, floats step)
-{
-	for (int k = 0; k < elements / 32; k++)
-		step[k] = d;
-}
-
 INLINE void q8_k(bytes b, codes to, floats step, floats least)
 {
 	(void)least;
-	one_step(f32_at(b), K, step);
+	*step = f32_at(b);
 	memcpy(to, b + 4, K);
 }
 
 INLINE void q1_0(bytes b, codes to, floats step, floats least)
 {
 	(void)least;
-	one_step(lb_f16_at(b), 128, step);
-	FOR_SIXTEENS(i, 128) store(to + i, (where(u16_at(b + 2 + i / 8)) & 2) - 1);
+	*step = lb_f16_at(b);
+	FOR_WIDES(i, 128) store_wide(to + i, (where_bits(b + 2 + i / 8) & 2) - 1);
+}
+
+INLINE void q1_0_sums(bytes b, sums sum, sums square, floats step)
+{
+	uint64_t bits[2];
+	*step = lb_f16_at(b);
+	memcpy(bits, b + 2, sizeof bits);
+	*sum = 2 * (__builtin_popcountll(bits[0]) + __builtin_popcountll(bits[1])) - 128;
+	*square = 128;
+}
+
+/* Each of some bytes four times. */
+INLINE wide four_times(bytes b)
+{
+#ifdef __AVX2__
+	static const wide_words lanes = { 0x00000000, 0x01010101, 0x02020202, 0x03030303,
+					  0x04040404, 0x05050505, 0x06060606, 0x07070707 };
+	__m256i all = _mm256_broadcastq_epi64(_mm_loadl_epi64((const void *)b));
+	return (wide)_mm256_shuffle_epi8(all, (__m256i)lanes);
+#else
+	return (wide)((wide_words){ b[0], b[1], b[2], b[3] } * 0x01010101);
+#endif
 }
 
 INLINE void q2_0(bytes b, codes to, floats step, floats least)
 {
-	static const sixteen ones = { 1, 4, 16, 64, 1, 4, 16, 64, 1, 4, 16, 64, 1, 4, 16, 64 };
 	(void)least;
-	one_step(lb_f16_at(b), 64, step);
-	FOR_SIXTEENS(i, 64)
+	*step = lb_f16_at(b);
+	FOR_WIDES(i, 64)
 	{
-		bytes q = b + 2 + i / 4;
-		sixteen spread = (sixteen)((four_words){ q[0], q[1], q[2], q[3] } * 0x01010101);
-		sixteen one = (sixteen)((spread & ones) == ones), two = (sixteen)((spread & ones << 1) == ones << 1);
-		store(to + i, (one & 1) + (two & 2) - 1);
+		const wide ones = (wide)((wide_words){ 0 } + 0x40100401), spread = four_times(b + 2 + i / 4);
+		wide one = (wide)((spread & ones) == ones), two = (wide)((spread & ones << 1) == ones << 1);
+		store_wide(to + i, (one & 1) + (two & 2) - 1);
 	}
 }
 
-/* n bytes of five ternary digits each: the first digits of all, then the second … A digit is what a multiplication by
+/* Bytes of five ternary digits each: the first digits of all, then the second … A digit is what a multiplication by
  * three carries. */
-INLINE void ternary(bytes b, int n, codes to)
-{
-	FOR_SIXTEENS(i, n)
-	{
-		sixteen rest = load(b + i);
-		for (int k = 0; k < 5; k++) {
-			store(to + k * n + i, (sixteen)(rest < 86) - (sixteen)(rest >= 171));
-			rest += rest + rest;
-		}
-	}
-}
+#define TERNARY(type, load, store, apart, b, to) \
+	do { \
+		type rest = load(b); \
+		for (int k = 0; k < 5; k++, rest += rest + rest) \
+			store(to + k * (apart), (type)(rest < 86) - (type)(rest >= 171)); \
+	} while (0)
 
 INLINE void tq1_0(bytes b, codes to, floats step, floats least)
 {
 	(void)least;
-	one_step(lb_f16_at(b + 52), K, step);
-	ternary(b, 32, to);
-	ternary(b + 32, 16, to + 160);
+	*step = lb_f16_at(b + 52);
+	FOR_WIDES(i, 32) TERNARY(wide, load_wide, store_wide, 32, b + i, to + i);
+	TERNARY(sixteen, load, store, 16, b + 32, to + 160);
 	for (int i = 0; i < 4; i++) /* and four bytes of four */
 		for (int k = 0, rest = b[48 + i]; k < 4; k++, rest = rest * 3 & 255)
 			to[240 + k * 4 + i] = (int8_t)((rest * 3 >> 8) - 1);
@@ -217,13 +334,13 @@ INLINE void tq1_0(bytes b, codes to, floats step, floats least)
 INLINE void tq2_0(bytes b, codes to, floats step, floats least)
 {
 	(void)least;
-	one_step(lb_f16_at(b + 64), K, step);
+	*step = lb_f16_at(b + 64);
 	for (int half = 0; half < 2; half++, b += 32, to += 128)
-		FOR_SIXTEENS(i, 32)
+		FOR_WIDES(i, 32)
 		{
-			sixteen q = load(b + i);
+			wide q = load_wide(b + i);
 			for (int k = 0; k < 4; k++)
-				store(to + k * 32 + i, (q >> 2 * k & 3) - 1);
+				store_wide(to + k * 32 + i, (q >> 2 * k & 3) - 1);
 		}
 }
 
@@ -231,31 +348,26 @@ INLINE void tq2_0(bytes b, codes to, floats step, floats least)
 
 INLINE void q2_k(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b + 80), m = lb_f16_at(b + 82);
-	for (int k = 0; k < 16; k++) {
-		step[k] = (float)(b[k] & 15) * d;
-		least[k] = (float)(b[k] >> 4) * m;
-	}
+	sixteen scales = load(b);
+	multiply_all(scales & 15, 16, lb_f16_at(b + 80), step);
+	multiply_all(scales >> 4, 16, lb_f16_at(b + 82), least);
 	b += 16;
 	for (int half = 0; half < 2; half++, b += 32, to += 128)
-		FOR_SIXTEENS(i, 32)
+		FOR_WIDES(i, 32)
 		{
-			sixteen q = load(b + i);
+			wide q = load_wide(b + i);
 			for (int k = 0; k < 4; k++)
-				store(to + k * 32 + i, q >> 2 * k & 3);
+				store_wide(to + k * 32 + i, q >> 2 * k & 3);
 		}
 }
 
 /* Sixteen scales: of each four bits in the first eight bytes, and two in the other four. */
 INLINE void q3_steps(bytes packed, float d, floats step)
 {
-	uint32_t low[2] = { u32_at(packed), u32_at(packed + 4) }, high = u32_at(packed + 8), scales[4];
-	int8_t each[16];
-	for (int k = 0; k < 4; k++)
-		scales[k] = (low[k % 2] >> k / 2 * 4 & 0x0f0f0f0f) | (high >> 2 * k & 0x03030303) << 4;
-	memcpy(each, scales, sizeof each);
-	for (int k = 0; k < 16; k++)
-		step[k] = (float)(each[k] - 32) * d;
+	uint32_t first = u32_at(packed), second = u32_at(packed + 4);
+	four_words low = { first, second, first >> 4, second >> 4 };
+	four_words high = u32_at(packed + 8) >> (four_words){ 0, 2, 4, 6 };
+	multiply_all((sixteen)((low & 0x0f0f0f0f) | (high & 0x03030303) << 4) - 32, 16, d, step);
 }
 
 INLINE void q3_k(bytes b, codes to, floats step, floats least)
@@ -263,24 +375,29 @@ INLINE void q3_k(bytes b, codes to, floats step, floats least)
 	(void)least;
 	q3_steps(b + 96, lb_f16_at(b + 108), step);
 	for (int half = 0; half < 2; half++, to += 128)
-		FOR_SIXTEENS(i, 32)
+		FOR_WIDES(i, 32)
 		{
-			sixteen q = load(b + 32 + half * 32 + i), third = load(b + i) >> half * 4;
+			/* shifted as words: what comes from the next byte is masked */
+			wide_words q = (wide_words)load_wide(b + 32 + half * 32 + i),
+				   third = (wide_words)load_wide(b + i);
+			third = half ? third >> 2 : third << 2;
 			for (int k = 0; k < 4; k++)
-				store(to + k * 32 + i, (q >> 2 * k & 3) + (third >> k & 1) * 4 - 4);
+				store_wide(to + k * 32 + i, ((wide)(q >> 2 * k) & 3) + ((wide)(third >> k) & 4) - 4);
 		}
 }
 
 /* The steps and least values of Q4_K and Q5_K. */
 INLINE void steps_of(bytes b, floats step, floats least)
 {
-	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
+	sixteen scales = { 0 }, mins = { 0 };
 	for (int k = 0; k < 8; k++) {
 		uint8_t scale, min;
 		lb_q4_k_scale_and_min(b + 4, k, &scale, &min);
-		step[k] = d * (float)scale;
-		least[k] = m * (float)min;
+		scales[k] = scale;
+		mins[k] = min;
 	}
+	multiply_all(scales, 8, lb_f16_at(b), step);
+	multiply_all(mins, 8, lb_f16_at(b + 2), least);
 }
 
 INLINE void q4_k(bytes b, codes to, floats step, floats least)
@@ -288,11 +405,11 @@ INLINE void q4_k(bytes b, codes to, floats step, floats least)
 	steps_of(b, step, least);
 	b += 16;
 	for (int k = 0; k < 8; k += 2, b += 32, to += 64)
-		FOR_SIXTEENS(i, 32)
+		FOR_WIDES(i, 32)
 		{
-			sixteen q = load(b + i);
-			store(to + i, q & 15);
-			store(to + 32 + i, q >> 4);
+			wide q = load_wide(b + i);
+			store_wide(to + i, q & 15);
+			store_wide(to + 32 + i, q >> 4);
 		}
 }
 
@@ -300,29 +417,27 @@ INLINE void q5_k(bytes b, codes to, floats step, floats least)
 {
 	steps_of(b, step, least);
 	for (int k = 0; k < 8; k += 2, to += 64)
-		FOR_SIXTEENS(i, 32)
+		FOR_WIDES(i, 32)
 		{
-			sixteen q = load(b + 48 + k * 16 + i), high = load(b + 16 + i) >> k;
-			store(to + i, (q & 15) | (high << 4 & 16));
-			store(to + 32 + i, (q >> 4) | (high << 3 & 16));
+			wide q = load_wide(b + 48 + k * 16 + i), high = load_wide(b + 16 + i) >> k;
+			store_wide(to + i, (q & 15) | (high << 4 & 16));
+			store_wide(to + 32 + i, (q >> 4) | (high << 3 & 16));
 		}
 }
 
 INLINE void q6_k(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b + 208);
 	(void)least;
-	for (int k = 0; k < 16; k++)
-		step[k] = (float)(int8_t)b[192 + k] * d;
+	multiply_all(load(b + 192), 16, lb_f16_at(b + 208), step);
 	for (int half = 0; half < 2; half++, to += 128)
-		FOR_SIXTEENS(i, 32)
+		FOR_WIDES(i, 32)
 		{
-			sixteen a = load(b + half * 64 + i), c = load(b + half * 64 + 32 + i);
-			sixteen high = load(b + 128 + half * 32 + i);
-			store(to + i, ((a & 15) | (high << 4 & 48)) - 32);
-			store(to + 32 + i, ((c & 15) | (high << 2 & 48)) - 32);
-			store(to + 64 + i, ((a >> 4) | (high & 48)) - 32);
-			store(to + 96 + i, ((c >> 4) | (high >> 2 & 48)) - 32);
+			wide a = load_wide(b + half * 64 + i), c = load_wide(b + half * 64 + 32 + i);
+			wide high = load_wide(b + 128 + half * 32 + i);
+			store_wide(to + i, ((a & 15) | (high << 4 & 48)) - 32);
+			store_wide(to + 32 + i, ((c & 15) | (high << 2 & 48)) - 32);
+			store_wide(to + 64 + i, ((a >> 4) | (high & 48)) - 32);
+			store_wide(to + 96 + i, ((c >> 4) | (high >> 2 & 48)) - 32);
 		}
 }
 
@@ -359,14 +474,11 @@ INLINE void iq4_nl(bytes b, codes to, floats step, floats least)
 
 INLINE void iq4_xs(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
-	unsigned high = u16_at(b + 2);
+	eight high = from_bits(u16_at(b + 2), each_one * 2) & 3;
 	(void)least;
-	for (int k = 0; k < 8; k++) {
-		int scale = (b[4 + k / 2] >> k % 2 * 4 & 15) | (int)(high >> 2 * k & 3) << 4;
-		step[k] = d * (float)(scale - 32);
+	multiply_eight((nibbles(b + 4) | high << 4) - 32, lb_f16_at(b), step);
+	for (int k = 0; k < 8; k++)
 		look_up(iq4, b + 8 + k * 16, 16, to + k * 32);
-	}
 }
 
 INLINE void mxfp4(bytes b, codes to, floats step, floats least)
@@ -390,173 +502,267 @@ INLINE void nvfp4(bytes b, codes to, floats step, floats least)
 
 /* ---- groups of a grid ---- */
 
-/* Two groups of eight magnitudes, negative where the signs have a bit. */
-INLINE void signed_groups(uint64_t first, uint64_t second, unsigned signs, codes to)
+INLINE void put_eight(uint32_t *to, eight x)
 {
-	sixteen minus = where(signs);
-	store(to, ((sixteen)(two_words){ first, second } ^ minus) - minus);
+	memcpy(to, &x, sizeof x);
 }
 
-/* Seven signs twice, beside each other; an eighth makes the number of each even. */
-INLINE unsigned even_signs(uint32_t first, uint32_t second)
+/* The places of eight groups in a grid: of each the lower eight bits are a byte, those above them the ones that `mask` has, of
+ * a word from a bit on. */
+INLINE void put_places(uint32_t *to, bytes low, uint32_t word, eight shifts, uint32_t mask)
 {
-	return lb_even_signs[first & 127] | (unsigned)lb_even_signs[second & 127] << 8;
+#ifdef __AVX2__
+	put_eight(to, (eight)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)low)) | (word >> shifts & mask) << 8);
+#else
+	for (int i = 0; i < 8; i++)
+		to[i] = low[i] | (word >> shifts[i] & mask) << 8;
+#endif
+}
+
+/* What a loop looks up was stored as vectors: unrolled, gcc would take these apart. */
+#define ONE_BY_ONE _Pragma("GCC unroll 1")
+
+/* As many groups of eight elements, or of four, as are wide. */
+#ifdef __AVX2__
+#define EIGHTS(grid, q) \
+	(wide)(wide_longs) \
+	{ \
+		grid[(q)[0]], grid[(q)[1]], grid[(q)[2]], grid[(q)[3]] \
+	}
+#define FOURS(grid, q) \
+	(wide)(wide_words) \
+	{ \
+		grid[(q)[0]], grid[(q)[1]], grid[(q)[2]], grid[(q)[3]], grid[(q)[4]], grid[(q)[5]], grid[(q)[6]], \
+		    grid[(q)[7]] \
+	}
+#else
+#define EIGHTS(grid, q) \
+	(wide)(wide_longs) \
+	{ \
+		grid[(q)[0]], grid[(q)[1]] \
+	}
+#define FOURS(grid, q) \
+	(wide)(wide_longs){ grid[(q)[0]] | (uint64_t)grid[(q)[1]] << 32, grid[(q)[2]] | (uint64_t)grid[(q)[3]] << 32 }
+#endif
+
+/* 32 magnitudes, of groups that q has the places of, negative where the signs have a bit. */
+#define STORE_SIGNED(GROUPS, elements, grid, q, signs, to) \
+	FOR_WIDES(i, 32) \
+	{ \
+		wide minus = where_bits((bytes)(signs) + i / 8); \
+		store_wide((to) + i, (GROUPS(grid, (q) + i / (elements)) ^ minus) - minus); \
+	}
+
+/* Bytes of seven signs, and an eighth that makes the number of each even. Of `odd` the lowest bit of each byte counts. */
+INLINE eight even(eight seven)
+{
+	eight odd = seven ^ seven >> 4;
+	odd ^= odd >> 2;
+	odd ^= odd >> 1;
+	return seven | (odd & 0x01010101) << 7;
+}
+
+/* Words of four times seven signs, above them a scale. */
+INLINE void signs_and_steps(eight words, float d, uint32_t *signs, floats step)
+{
+	eight seven = (words & 0x7f) | (words << 1 & 0x7f00) | (words << 2 & 0x7f0000) | (words << 3 & 0x7f000000);
+	put_eight(signs, even(seven));
+	multiply_eight(2 * (words >> 28) + 1, d, step);
+}
+
+/* Of eight pairs of words the second ones. */
+INLINE eight second_words(bytes b)
+{
+#ifdef __AVX2__
+	__m256 first = _mm256_loadu_ps((const void *)b), last = _mm256_loadu_ps((const void *)(b + 32));
+	__m256i both = _mm256_castps_si256(_mm256_shuffle_ps(first, last, 0xdd));
+	return (eight)_mm256_permute4x64_epi64(both, 0xd8);
+#else
+	return (eight){ u32_at(b + 4),  u32_at(b + 12), u32_at(b + 20), u32_at(b + 28),
+			u32_at(b + 36), u32_at(b + 44), u32_at(b + 52), u32_at(b + 60) };
+#endif
 }
 
 INLINE void iq2_xxs(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
+	uint32_t signs[8];
 	(void)least;
-	for (int k = 0; k < 8; k++) {
-		bytes q = b + 2 + k * 8;
-		uint32_t signs = u32_at(q + 4);
-		step[k] = d * (0.5f + (float)(signs >> 28)) * 0.25f;
-		for (int i = 0; i < 4; i += 2, to += 16, signs >>= 14)
-			signed_groups(lb_grid_iq2_xxs[q[i]], lb_grid_iq2_xxs[q[i + 1]], even_signs(signs, signs >> 7),
-				      to);
-	}
+	signs_and_steps(second_words(b + 2), lb_f16_at(b) * 0.125f, signs, step);
+	for (int k = 0; k < 8; k++)
+		STORE_SIGNED(EIGHTS, 8, lb_grid_iq2_xxs, b + 2 + k * 8, signs + k, to + k * 32)
 }
 
 /* Sixteen scales of four bits, each of two groups. */
 INLINE void iq2_steps(bytes scales, float d, floats step)
 {
-	uint8_t each[16];
-	for (int k = 0; k < 8; k++) {
-		each[2 * k] = scales[k] & 15;
-		each[2 * k + 1] = scales[k] >> 4;
-	}
-	for (int k = 0; k < 16; k++)
-		step[k] = d * (0.5f + (float)each[k]) * 0.25f;
+	multiply_eight(2 * nibbles(scales) + 1, d * 0.125f, step);
+	multiply_eight(2 * nibbles(scales + 4) + 1, d * 0.125f, step + 8);
 }
 
 INLINE void iq2_xs(bytes b, codes to, floats step, floats least)
 {
+	uint16_t q[32];
+	int8_t signs[32];
 	(void)least;
 	iq2_steps(b + 66, lb_f16_at(b), step);
-	for (int k = 0; k < 16; k++, to += 16) {
-		unsigned first = u16_at(b + 2 + k * 4), second = u16_at(b + 4 + k * 4);
-		signed_groups(lb_grid_iq2_xs[first & 511], lb_grid_iq2_xs[second & 511],
-			      even_signs(first >> 9, second >> 9), to);
+	FOR_SIXTEENS(i, 32)
+	{
+		sixteen_shorts words, place;
+		memcpy(&words, b + 2 + i * 2, sizeof words);
+		place = words & 511;
+		memcpy(q + i, &place, sizeof place);
+		store(signs + i, __builtin_convertvector((sixteen_shorts)even((eight)(words >> 9)), sixteen));
 	}
+	ONE_BY_ONE
+	for (int k = 0; k < 8; k++)
+		STORE_SIGNED(EIGHTS, 8, lb_grid_iq2_xs, q + k * 4, (bytes)signs + k * 4, to + k * 32)
 }
 
 INLINE void iq2_s(bytes b, codes to, floats step, floats least)
 {
-	bytes q = b + 2, signs = b + 34;
+	uint32_t q[32];
 	(void)least;
 	iq2_steps(b + 74, lb_f16_at(b), step);
-	for (int k = 0; k < 16; k++, to += 16) {
-		unsigned high = (unsigned)b[66 + k / 2] << 8 >> k % 2 * 4;
-		signed_groups(lb_grid_iq2_s[q[k * 2] | (high & 0x300)],
-			      lb_grid_iq2_s[q[k * 2 + 1] | (high >> 2 & 0x300)], u16_at(signs + k * 2), to);
-	}
-}
-
-/* Two groups of four. */
-INLINE uint64_t two_fours(const uint32_t *grid, unsigned first, unsigned second)
-{
-	return grid[first] | (uint64_t)grid[second] << 32;
+	for (int k = 0; k < 4; k++)
+		put_places(q + k * 8, b + 2 + k * 8, u16_at(b + 66 + k * 2), each_one * 2, 3);
+	ONE_BY_ONE
+	for (int k = 0; k < 8; k++)
+		STORE_SIGNED(EIGHTS, 8, lb_grid_iq2_s, q + k * 4, b + 34 + k * 4, to + k * 32)
 }
 
 INLINE void iq3_xxs(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
+	uint32_t signs[8];
+	eight words;
 	(void)least;
-	for (int k = 0; k < 8; k++) {
-		uint32_t signs = u32_at(b + 66 + k * 4);
-		bytes q = b + 2 + k * 8;
-		step[k] = d * (0.5f + (float)(signs >> 28)) * 0.5f;
-		for (int i = 0; i < 8; i += 4, to += 16, signs >>= 14)
-			signed_groups(two_fours(lb_grid_iq3_xxs, q[i], q[i + 1]),
-				      two_fours(lb_grid_iq3_xxs, q[i + 2], q[i + 3]), even_signs(signs, signs >> 7),
-				      to);
-	}
+	memcpy(&words, b + 66, sizeof words);
+	signs_and_steps(words, lb_f16_at(b) * 0.25f, signs, step);
+	for (int k = 0; k < 8; k++)
+		STORE_SIGNED(FOURS, 4, lb_grid_iq3_xxs, b + 2 + k * 8, signs + k, to + k * 32)
 }
 
 INLINE void iq3_s(bytes b, codes to, floats step, floats least)
 {
-	float d = lb_f16_at(b);
-	bytes q = b + 2, signs = b + 74;
+	uint32_t q[64];
 	(void)least;
-	for (int k = 0; k < 8; k++) {
-		unsigned high = b[66 + k];
-		step[k] = d * (float)(1 + 2 * (b[106 + k / 2] >> k % 2 * 4 & 15));
-		for (int i = 0; i < 8; i += 4, to += 16, q += 4, high >>= 4)
-			signed_groups(two_fours(lb_grid_iq3_s, q[0] | (high << 8 & 256), q[1] | (high << 7 & 256)),
-				      two_fours(lb_grid_iq3_s, q[2] | (high << 6 & 256), q[3] | (high << 5 & 256)),
-				      u16_at(signs + k * 4 + i / 2), to);
+	multiply_eight(2 * nibbles(b + 106) + 1, lb_f16_at(b), step);
+	for (int k = 0; k < 8; k++)
+		put_places(q + k * 8, b + 2 + k * 8, b[66 + k], each_one, 1);
+	ONE_BY_ONE
+	for (int k = 0; k < 8; k++)
+		STORE_SIGNED(FOURS, 4, lb_grid_iq3_s, q + k * 8, b + 74 + k * 4, to + k * 32)
+}
+
+/* 32 elements: groups of -1, 0 and 1, each moved by an eighth, down where bit 11 of its place is 1; in eighths. */
+INLINE void store_moved(const uint32_t *q, codes to)
+{
+	FOR_WIDES(i, 32)
+	{
+		const uint32_t *some = q + i / 8;
+#ifdef __AVX2__
+		const unsigned places[] = { some[0] & 2047, some[1] & 2047, some[2] & 2047, some[3] & 2047 };
+		__m256i which = _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)some));
+		wide down = (wide)_mm256_cmpgt_epi64(which, _mm256_set1_epi64x(2047));
+#else
+		const unsigned places[] = { some[0] & 2047, some[1] & 2047 };
+		wide down = (wide)(wide_longs){ -(uint64_t)(some[0] >> 11), -(uint64_t)(some[1] >> 11) };
+#endif
+		store_wide(to + i, (EIGHTS(lb_grid_iq1, places) << 3) + (down | 1));
 	}
 }
 
-/* Two groups of -1, 0 and 1, each moved by an eighth, down where `down` is 1: in eighths. */
-INLINE void moved_groups(uint64_t first, uint64_t second, unsigned down_first, unsigned down_second, codes to)
+/* Places of the 32 groups of a block, with how they are moved; and the steps, of codes in eighths. */
+INLINE void iq1_s_places(bytes b, uint32_t *to, floats step)
 {
-	static const uint64_t moves[2] = { 0x0101010101010101, UINT64_MAX };
-	store(to, ((sixteen)(two_words){ first, second } << 3) +
-		      (sixteen)(two_words){ moves[down_first], moves[down_second] });
+	uint32_t fours[4];
+	four_words q, down;
+	eight_shorts words;
+	memcpy(&q, b + 34, sizeof q);
+	memcpy(&words, b + 34, sizeof words);
+	multiply_eight(2 * (__builtin_convertvector(words, eight) >> 12 & 7) + 1, lb_f16_at(b) * 0.125f, step);
+	/* of 16 bits four times three, and one for all of them: four times four */
+	down = q & 0x80008000;
+	q = (q & 0x00070007) | (q & 0x00380038) << 1 | (q & 0x01c001c0) << 2 | (q & 0x0e000e00) << 3;
+	q |= down | down >> 4 | down >> 8 | down >> 12;
+	memcpy(fours, &q, sizeof fours);
+	for (int k = 0; k < 4; k++)
+		put_places(to + k * 8, b + 2 + k * 8, fours[k], each_one * 4, 15);
 }
 
-/* Steps of n groups, by scales of 3 bits, for codes in eighths. */
-INLINE void iq1_steps(const uint8_t *scales, int n, float d, floats step)
+INLINE void iq1_m_places(bytes b, uint32_t *to, floats step)
 {
-	for (int k = 0; k < n; k++)
-		step[k] = d * (float)(2 * scales[k] + 1) * 0.125f;
+	/* four words, each of four scales of 3 bits and, above them, a part of an f16 */
+	static const eight each_three = { 0, 3, 6, 9, 16, 19, 22, 25 };
+	bytes packed = b + 48;
+	unsigned bits = u16_at(packed) >> 12 | (u16_at(packed + 2) >> 8 & 0xf0) | (u16_at(packed + 4) >> 4 & 0xf00) |
+			(u16_at(packed + 6) & 0xf000);
+	float d = lb_f16_to_float((uint16_t)bits) * 0.125f;
+	multiply_eight(2 * (from_bits(u32_at(packed), each_three) & 7) + 1, d, step);
+	multiply_eight(2 * (from_bits(u32_at(packed + 4), each_three) & 7) + 1, d, step + 8);
+	for (int k = 0; k < 4; k++)
+		put_places(to + k * 8, b + k * 8, u32_at(b + 32 + k * 4), each_one * 4, 15);
+}
+
+/* Of the codes of some groups at once. */
+INLINE void add_groups(const uint32_t *places, int n, sums sum, sums square)
+{
+	int32_t both = 0;
+	for (int i = 0; i < n; i++)
+		both += lb_sums_iq1[places[i]];
+	*sum = (int16_t)both;
+	*square = (both - *sum) >> 16;
+}
+
+INLINE void iq1_s_sums(bytes b, sums sum, sums square, floats step)
+{
+	uint32_t places[32];
+	iq1_s_places(b, places, step);
+	ONE_BY_ONE
+	for (int k = 0; k < 8; k++)
+		add_groups(places + 4 * k, 4, sum + k, square + k);
+}
+
+INLINE void iq1_m_sums(bytes b, sums sum, sums square, floats step)
+{
+	uint32_t places[32];
+	iq1_m_places(b, places, step);
+	ONE_BY_ONE
+	for (int k = 0; k < 16; k++)
+		add_groups(places + 2 * k, 2, sum + k, square + k);
 }
 
 INLINE void iq1_s(bytes b, codes to, floats step, floats least)
 {
-	uint8_t scales[8];
+	uint32_t places[32];
 	(void)least;
-	for (int k = 0; k < 8; k++) {
-		unsigned high = u16_at(b + 34 + k * 2), down = high >> 15;
-		scales[k] = high >> 12 & 7;
-		for (int i = 0; i < 4; i += 2, to += 16, high >>= 6)
-			moved_groups(lb_grid_iq1[b[2 + k * 4 + i] | (high & 7) << 8],
-				     lb_grid_iq1[b[3 + k * 4 + i] | (high >> 3 & 7) << 8], down, down, to);
-	}
-	iq1_steps(scales, 8, lb_f16_at(b), step);
+	iq1_s_places(b, places, step);
+	ONE_BY_ONE
+	for (int k = 0; k < 8; k++)
+		store_moved(places + 4 * k, to + 32 * k);
 }
 
 INLINE void iq1_m(bytes b, codes to, floats step, floats least)
 {
-	/* four words, each of four scales of 3 bits and, above them, a part of an f16 */
-	bytes packed = b + 48;
-	unsigned bits = u16_at(packed) >> 12 | (u16_at(packed + 2) >> 8 & 0xf0) | (u16_at(packed + 4) >> 4 & 0xf00) |
-			(u16_at(packed + 6) & 0xf000);
-	uint8_t scales[16];
+	uint32_t places[32];
 	(void)least;
-	for (int k = 0; k < 16; k++, to += 16) { /* two groups with a scale */
-		unsigned high = b[32 + k];
-		scales[k] = u16_at(packed + k / 4 * 2) >> k % 4 * 3 & 7;
-		moved_groups(lb_grid_iq1[b[k * 2] | (high & 7) << 8], lb_grid_iq1[b[k * 2 + 1] | (high >> 4 & 7) << 8],
-			     high >> 3 & 1, high >> 7, to);
-	}
-	iq1_steps(scales, 16, lb_f16_to_float((uint16_t)bits), step);
+	iq1_m_places(b, places, step);
+	ONE_BY_ONE
+	for (int k = 0; k < 8; k++)
+		store_moved(places + 4 * k, to + 32 * k);
 }
 
 /* ---- of all formats ---- */
 
-INLINE void multiply(const int8_t *from, int n, float step, float least, bool has_least, floats to)
-{
-	for (int i = 0; i < n; i += LANES) {
-#ifdef __AVX512VL__
-		ints q = (ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)(from + i)));
-#elif defined __AVX2__
-		ints q = (ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(from + i)));
-#else
-		some_codes x;
-		memcpy(&x, from + i, sizeof x);
-		ints q = __builtin_convertvector(x, ints);
-#endif
-		reals values = __builtin_convertvector(q, reals) * step;
-		if (has_least)
-			values -= least;
-		memcpy(to + i, &values, sizeof values);
+#define SUMS_0(name, width, groups)
+#define SUMS_1(name, width, groups) \
+	static void name##_sums_of_all(int64_t n, bytes b, sums sum, sums square, floats step) \
+	{ \
+		for (; n > 0; n--, b += width, sum += groups, square += groups, step += groups) \
+			name##_sums(b, sum, square, step); \
 	}
-}
-
-#define LB_BLOCK(ID, name, text, number, elements, width, group, has_least, ...) \
-	static void name##_codes(int64_t n, bytes b, codes to, floats step, floats least) \
+#define LB_BLOCK(ID, name, text, number, elements, width, group, has_least, lowest, highest, has_sums) \
+	SUMS_##has_sums(name, width, (elements) / (group)) static void name##_codes(int64_t n, bytes b, codes to, \
+										    floats step, floats least) \
 	{ \
 		for (; n > 0; n--, b += width, to += elements, step += elements / group, least += elements / group) \
 			name(b, to, step, least); \
@@ -574,11 +780,16 @@ INLINE void multiply(const int8_t *from, int n, float step, float least, bool ha
 	}
 #include "kernels/blocks.def"
 #undef LB_BLOCK
+#undef SUMS_0
+#undef SUMS_1
 
 const struct lb_block_decoder *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding)
 {
+#define SUMS_0(name) NULL
+#define SUMS_1(name) name##_sums_of_all
 	static const struct lb_block_decoder decoders[LB_ENCODINGS] = {
-#define LB_BLOCK(ID, name, ...) [LB_##ID] = { name##_values, name##_codes },
+#define LB_BLOCK(ID, name, text, number, elements, width, group, has_least, lowest, highest, has_sums) \
+	[LB_##ID] = { name##_values, name##_codes, SUMS_##has_sums(name) },
 #include "kernels/blocks.def"
 #undef LB_BLOCK
 	};
