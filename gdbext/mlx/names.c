@@ -37,10 +37,11 @@ uint64_t lbx_mlx_class(struct lbx_python *py, const char *module, const char *na
 
 uint64_t lbx_mlx_of_object(const struct lbx_python *py, uint64_t type, uint64_t object)
 {
-	uint64_t words[2]; /* a shared_ptr: the record, and the counts in front of it */
+	uint64_t words[2], of; /* a shared_ptr: the record, and the counts in front of it; the object's type */
 	int32_t offset, flags;
 
-	if (!py || !type || lbx_py_word(py, object + LBX_PY_TYPE) != type ||
+	/* most objects are none */
+	if (!py || !type || !lbx_py_glance(py, object + LBX_PY_TYPE, &of, sizeof of) || of != type ||
 	    !lbx_py_read(py, object + INSTANCE_OFFSET, &offset, sizeof offset) ||
 	    !lbx_py_read(py, object + INSTANCE_FLAGS, &flags, sizeof flags) || abs(offset) > INSTANCE_MAX)
 		return 0;

@@ -192,6 +192,15 @@ const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object)
 	return lbx_py_type_at(py, type);
 }
 
+const struct lbx_py_type *lbx_py_glance_at_type(struct lbx_python *py, uint64_t object)
+{
+	uint64_t type;
+
+	if (!is_address(object) || !lbx_py_glance(py, object + LBX_PY_TYPE, &type, sizeof type) || !type)
+		return NULL;
+	return lbx_py_type_at(py, type);
+}
+
 bool lbx_py_type_is(struct lbx_python *py, const struct lbx_py_type *type, const char *name)
 {
 	for (int i = 0; type && i < MAX_BASES; i++, type = type->base ? lbx_py_type_at(py, type->base) : NULL)

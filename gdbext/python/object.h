@@ -50,6 +50,8 @@ struct lbx_py_types {
 
 /* NULL, quietly: the address is not that of an object. It lives until lbx_py_types_clear(). */
 const struct lbx_py_type *lbx_py_type_of(struct lbx_python *py, uint64_t object);
+/* Likewise, of one that may be of no interest (lbx_py_glance()). */
+const struct lbx_py_type *lbx_py_glance_at_type(struct lbx_python *py, uint64_t object);
 /* Likewise of a type itself. */
 const struct lbx_py_type *lbx_py_type_at(struct lbx_python *py, uint64_t type);
 /* Whether a type is another one, or is derived from it, by the first of each one's bases. */

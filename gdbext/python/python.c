@@ -48,17 +48,27 @@ static bool may_read(struct lbx_py_allowance *a)
 	return !a->is_stopped;
 }
 
-bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n)
+static bool read_by(const struct lbx_python *py, struct lbx_cache *cache, uint64_t address, void *to, size_t n)
 {
 	bool clean = lb_ok();
 
 	if (!may_read(py->allowance))
 		return false;
-	bool is_read = lbx_cache_read(py->cache, address, to, n);
+	bool is_read = lbx_cache_read(cache, address, to, n);
 
 	if (!is_read && clean)
 		lb_clear_error();
 	return is_read;
+}
+
+bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n)
+{
+	return read_by(py, py->cache, address, to, n);
+}
+
+bool lbx_py_glance(const struct lbx_python *py, uint64_t address, void *to, size_t n)
+{
+	return read_by(py, py->glances ? py->glances : py->cache, address, to, n);
 }
 
 uint64_t lbx_py_word(const struct lbx_python *py, uint64_t address)
@@ -110,6 +120,8 @@ static void forget(struct lbx_python *py)
 void lbx_python_refresh(struct lbx_python *py)
 {
 	lbx_cache_clear(py->cache);
+	if (py->glances)
+		lbx_cache_clear(py->glances);
 	forget(py);
 }
 
@@ -117,6 +129,8 @@ void lbx_python_use(struct lbx_python *py, struct lbx_target *target)
 {
 	py->target = target;
 	lbx_cache_use(py->cache, target);
+	if (py->glances)
+		lbx_cache_use(py->glances, lbx_target_glance(target));
 }
 
 /* ---- finding it ---- */
@@ -167,7 +181,10 @@ struct lbx_python *lbx_python_open(struct lbx_target *target, const struct lbx_l
 	struct lbx_python *py = calloc(1, sizeof *py);
 	const struct lbx_loaded *found = NULL;
 
-	if (!py || !(py->allowance = calloc(1, sizeof *py->allowance)) || !(py->cache = lbx_cache_create(target))) {
+	struct lbx_target *glance = lbx_target_glance(target);
+
+	if (!py || !(py->allowance = calloc(1, sizeof *py->allowance)) || !(py->cache = lbx_cache_create(target)) ||
+	    (glance != target && !(py->glances = lbx_cache_create(glance)))) {
 		lb_fail("out of memory");
 		lbx_python_close(py);
 		return NULL;
@@ -189,6 +206,7 @@ void lbx_python_close(struct lbx_python *py)
 		return;
 	forget(py);
 	lbx_cache_destroy(py->cache);
+	lbx_cache_destroy(py->glances);
 	free(py->allowance);
 	free(py);
 }

@@ -22,7 +22,8 @@ struct lbx_py_allowance {
 struct lbx_python {
 	struct lbx_target *target;
 	struct lbx_py_allowance *allowance;
-	struct lbx_cache *cache; /* the program stands still */
+	struct lbx_cache *cache; /* the program stands still, or what was read of it stays as it was */
+	struct lbx_cache *glances; /* of what is not kept (lbx_target_glance()); NULL: all is read by the other one */
 	struct lbx_py_layout layout;
 	char version[16]; /* "3.11.2" */
 	struct lbx_loaded module; /* which the interpreter is */
@@ -53,6 +54,8 @@ bool lbx_python_goes_on(const struct lbx_python *py);
 
 /* Quietly: false where the bytes cannot be read. */
 bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n);
+/* Likewise, of what may be of no interest: it need not be the same the next time. */
+bool lbx_py_glance(const struct lbx_python *py, uint64_t address, void *to, size_t n);
 /* The word at an address; 0: it cannot be read. */
 uint64_t lbx_py_word(const struct lbx_python *py, uint64_t address);
 

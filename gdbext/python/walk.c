@@ -61,7 +61,7 @@ static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx
 		w->is_cut = true;
 		return true;
 	}
-	const struct lbx_py_type *type = is_wanted ? NULL : lbx_py_type_of(w->py, object);
+	const struct lbx_py_type *type = is_wanted ? NULL : lbx_py_glance_at_type(w->py, object);
 	bool is_inner = type && step == LBX_PY_ATTRIBUTE && w->nodes[from].step == LBX_PY_OF_MODULE &&
 			is_inner_module(w, type, &object, &key);
 	if (is_inner) {
@@ -78,6 +78,8 @@ static bool meet(struct lbx_py_walk *w, uint64_t object, uint32_t from, enum lbx
 	place->is_member |= step == LBX_PY_MEMBER || is_within_member(w, from, step);
 	if (is_wanted ? place->n >= MAX_PATHS : place->n > 0)
 		return true;
+	if (step != LBX_PY_INDEX)
+		lbx_py_word(w->py, key); /* what it is called by is kept from now on, whatever becomes of it */
 	return lbx_py_add_node(w, place,
 			       &(struct lbx_py_node){ .object = object,
 						      .key = key,

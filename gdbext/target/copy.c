@@ -19,6 +19,7 @@ struct lbx_copy {
 	size_t n, room;
 	unsigned char *memory;
 	uint64_t size, used;
+	bool only_counts; /* what it would be: the memory is that of one piece */
 };
 
 static bool add_part(struct lbx_copy *copy, uint64_t start, uint64_t size, const unsigned char *bytes)
@@ -39,7 +40,7 @@ static bool add_part(struct lbx_copy *copy, uint64_t start, uint64_t size, const
 static bool add_piece(struct lbx_copy *copy, struct lbx_target *target, const struct lbx_range *rest,
 		      uint64_t *ret_done)
 {
-	unsigned char *to = copy->memory + copy->used;
+	unsigned char *to = copy->only_counts ? copy->memory : copy->memory + copy->used;
 	size_t n = (size_t)(rest->size < PIECE ? rest->size : PIECE);
 
 	*ret_done = n;
@@ -49,7 +50,7 @@ static bool add_piece(struct lbx_copy *copy, struct lbx_target *target, const st
 		return true;
 	*ret_done = lbx_before_large(to, n, rest->start, rest->start + rest->size);
 	copy->used += *ret_done;
-	return add_part(copy, rest->start, *ret_done, to);
+	return copy->only_counts || add_part(copy, rest->start, *ret_done, to);
 }
 
 static bool add_range(struct lbx_copy *copy, struct lbx_target *target, struct lbx_range rest)
@@ -77,22 +78,50 @@ static bool fill(struct lbx_copy *copy, struct lbx_target *target, pid_t pid)
 	for (uint64_t from = 0; done && lbx_ranges_next(&ranges, pid, from, &range); from = range.start + range.size)
 		done = add_range(copy, target, range);
 	lbx_ranges_close(&ranges);
-	return done && copy->n > 0;
+	return done && copy->used > 0;
+}
+
+/* What of a range is no large allocation, or is one that does not begin where the ones before it end. */
+static uint64_t most_of(struct lbx_target *target, const struct lbx_range *range)
+{
+	uint64_t large = lbx_large_allocations(target, range);
+
+	return large == range->size && lbx_is_stack(target, range) ? range->size : range->size - large;
+}
+
+/* Memory for a copy that would be too large, which the system would have to give first, is not worth trying: where the ranges
+ * together are larger, they are gone through. */
+static bool fits(struct lbx_target *target, pid_t pid, uint64_t most)
+{
+	struct lbx_copy count = { .size = most, .only_counts = true };
+	struct lbx_ranges ranges = { .reader = target };
+	struct lbx_range range;
+	uint64_t sum = 0;
+
+	for (uint64_t from = 0; lbx_ranges_next(&ranges, pid, from, &range); from = range.start + range.size)
+		sum += most_of(target, &range);
+	lbx_ranges_close(&ranges);
+	if (sum <= most)
+		return true;
+	count.memory = malloc(PIECE);
+	bool ret = count.memory && fill(&count, target, pid);
+	free(count.memory);
+	return ret;
 }
 
 struct lbx_copy *lbx_copy_take(struct lbx_target *target, pid_t pid, uint64_t most)
 {
-	struct lbx_copy *copy = calloc(1, sizeof *copy);
-	void *memory = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct lbx_copy *copy = fits(target, pid, most) ? calloc(1, sizeof *copy) : NULL;
+	void *memory =
+	    !copy ? MAP_FAILED
+		  : mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (copy && memory != MAP_FAILED) {
+	if (memory != MAP_FAILED) {
 		copy->memory = memory;
 		copy->size = most;
 		madvise(memory, most, MADV_HUGEPAGE); /* or its pages take longer than the bytes */
 		if (fill(copy, target, pid))
 			return copy;
-	} else if (memory != MAP_FAILED) {
-		munmap(memory, most);
 	}
 	lbx_copy_free(copy);
 	return NULL;

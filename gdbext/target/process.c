@@ -21,11 +21,12 @@
 #include "target/footprint.h"
 #include "target/hold.h"
 #include "target/lines.h"
+#include "target/pages.h"
 #include "target/permission.h"
 #include "target/ranges.h"
 #include "target/thread_numbers.h"
 
-enum { PAGE = 4096, MAX_AUXV = 4096 };
+enum { PAGE = 4096, MAX_AUXV = 4096, FEW_UNITS = 4 };
 
 struct process {
 	struct lbx_target target;
@@ -38,14 +39,21 @@ struct process {
 	struct lbx_copy *copy; /* or NULL */
 	struct lbx_copy *room; /* what a copy can be taken into; or NULL */
 	bool is_too_large; /* to be copied */
-	struct lbx_copy *old; /* of before it was held; what was mapped of it is still looked at */
-	struct lbx_target now; /* reads past the copy */
+	struct lbx_pages *pages; /* without a copy; or NULL: nothing is kept */
+	struct lbx_pages *old; /* of before it was held; what was mapped of them is still looked at */
+	struct lbx_target glance; /* reads as it does, and keeps nothing */
+	struct lbx_target now; /* reads past what is kept */
 	uint64_t n_changed;
 };
 
 static struct process *process_of(struct lbx_target *target)
 {
 	return (struct process *)target;
+}
+
+static struct process *process_of_glance(struct lbx_target *glance)
+{
+	return (struct process *)((char *)glance - offsetof(struct process, glance));
 }
 
 static struct process *process_of_now(struct lbx_target *now)
@@ -87,13 +95,52 @@ static bool read_now(struct lbx_target *now, uint64_t address, void *to, size_t 
 	return true;
 }
 
-static bool process_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+/* What has been kept, and what is between it from the process. */
+static bool read_kept(struct process *p, uint64_t address, void *to, size_t n)
 {
-	struct process *p = process_of(target);
+	size_t done = 0, next = 0; /* what has been read; from there on nothing is kept up to the next */
+	const void *kept = NULL;
+
+	while (done < n) {
+		size_t some = LBX_PAGES_UNIT - (size_t)((address + next) % LBX_PAGES_UNIT);
+		some = some < n - next ? some : n - next;
+		kept = next < n ? lbx_pages_kept(p->pages, address + next, some) : NULL;
+		if (next < n && !kept) {
+			next += some;
+			continue;
+		}
+		if (next > done && !read_now(&p->now, address + done, (char *)to + done, next - done))
+			return false;
+		if (kept)
+			memcpy((char *)to + next, kept, some);
+		done = next += kept ? some : 0;
+	}
+	return true;
+}
+
+/* Keeps it, if it is no more than a few units: tensors' elements are not worth it. */
+static bool read_and_keep(struct process *p, uint64_t address, void *to, size_t n)
+{
+	size_t some;
+
+	if (n > FEW_UNITS * LBX_PAGES_UNIT)
+		return read_kept(p, address, to, n);
+	for (size_t done = 0; done < n; done += some) {
+		some = LBX_PAGES_UNIT - (size_t)((address + done) % LBX_PAGES_UNIT);
+		some = some < n - done ? some : n - done;
+		const void *kept = lbx_pages_take(p->pages, &p->now, address + done, some);
+		if (kept)
+			memcpy((char *)to + done, kept, some);
+		else if (!read_now(&p->now, address + done, (char *)to + done, some))
+			return false;
+	}
+	return true;
+}
+
+static bool read_copied(struct process *p, uint64_t address, void *to, size_t n)
+{
 	uint64_t some;
 
-	if (!p->copy)
-		return read_now(&p->now, address, to, n);
 	for (size_t done = 0; done < n; done += some) {
 		const void *copied = lbx_copy_at(p->copy, address + done, &some);
 		some = some < n - done ? some : n - done;
@@ -105,13 +152,36 @@ static bool process_read(struct lbx_target *target, uint64_t address, void *to, 
 	return true;
 }
 
+static bool process_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct process *p = process_of(target);
+
+	return p->copy    ? read_copied(p, address, to, n)
+	       : p->pages ? read_and_keep(p, address, to, n)
+			  : read_now(&p->now, address, to, n);
+}
+
+static bool read_glance(struct lbx_target *glance, uint64_t address, void *to, size_t n)
+{
+	struct process *p = process_of_glance(glance);
+
+	return p->copy    ? read_copied(p, address, to, n)
+	       : p->pages ? read_kept(p, address, to, n)
+			  : read_now(&p->now, address, to, n);
+}
+
 static const void *process_map(struct lbx_target *target, uint64_t address, size_t n)
 {
-	const struct process *p = process_of(target);
+	struct process *p = process_of(target);
 	uint64_t some;
-	const void *copied = p->copy ? lbx_copy_at(p->copy, address, &some) : NULL;
 
-	return copied && some >= n ? copied : NULL;
+	if (p->copy) {
+		const void *copied = lbx_copy_at(p->copy, address, &some);
+		return copied && some >= n ? copied : NULL;
+	}
+	return p->pages && n <= LBX_PAGES_UNIT - address % LBX_PAGES_UNIT
+		   ? lbx_pages_take(p->pages, &p->now, address, n)
+		   : NULL;
 }
 
 static struct lbx_target *process_direct(struct lbx_target *target)
@@ -198,17 +268,18 @@ static struct lbx_copy *take_copy(struct process *p)
 	return NULL;
 }
 
+/* Who is let go must have been copied; of who runs, or is held until it has been looked at, no more is held than is read. */
 static enum lbx_copied process_copy(struct lbx_target *target, bool let_go)
 {
 	struct process *p = process_of(target);
 
-	if (!p->copy)
-		p->copy = take_copy(p);
-	if (p->copy && p->hold && let_go) {
+	if (p->hold && let_go && !p->copy && (p->copy = take_copy(p))) {
 		lbx_hold_let_go(p->hold);
 		p->is_let_go = true;
 	}
-	return !p->copy ? LBX_NOT_COPIED : p->hold ? LBX_COPIED_STILL : LBX_COPIED_RUNNING;
+	if (!p->copy && !p->pages)
+		p->pages = lbx_pages_create(LBX_COPY_MAX);
+	return p->hold ? LBX_COPIED_STILL : p->pages ? LBX_COPIED_RUNNING : LBX_NOT_COPIED;
 }
 
 static bool process_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
@@ -216,6 +287,13 @@ static bool process_copied(struct lbx_target *target, uint64_t from, struct lbx_
 	const struct process *p = process_of(target);
 
 	return p->copy && lbx_copy_range(p->copy, from, ret);
+}
+
+static struct lbx_target *process_glance(struct lbx_target *target)
+{
+	struct process *p = process_of(target);
+
+	return p->pages && !p->copy ? &p->glance : target;
 }
 
 static struct lbx_target *process_now(struct lbx_target *target)
@@ -303,8 +381,9 @@ static void process_destroy(struct lbx_target *target)
 
 	lbx_hold_end(p->hold);
 	lbx_copy_free(p->copy);
-	lbx_copy_free(p->old);
 	lbx_copy_free(p->room);
+	lbx_pages_destroy(p->pages);
+	lbx_pages_destroy(p->old);
 	lbx_ranges_close(&p->ranges);
 	lbx_lines_destroy(p->lines);
 	if (p->memory >= 0)
@@ -326,6 +405,7 @@ static const struct lbx_target_ops process_ops = {
 	.copy = process_copy,
 	.prepare = process_prepare,
 	.copied = process_copied,
+	.glance = process_glance,
 	.now = process_now,
 	.changed = process_changed,
 	.notice = process_notice,
@@ -335,6 +415,7 @@ static const struct lbx_target_ops process_ops = {
 	.destroy = process_destroy,
 };
 
+static const struct lbx_target_ops glance_ops = { .read = read_glance };
 static const struct lbx_target_ops now_ops = { .read = read_now };
 
 bool lbx_process_open(pid_t pid, struct lbx_target **ret)
@@ -354,6 +435,7 @@ bool lbx_process_open(pid_t pid, struct lbx_target **ret)
 	if (!p)
 		return lb_fail("out of memory");
 	p->target = (struct lbx_target){ .ops = &process_ops, .liveness = LBX_LIVE };
+	p->glance = (struct lbx_target){ .ops = &glance_ops, .liveness = LBX_LIVE };
 	p->now = (struct lbx_target){ .ops = &now_ops, .liveness = LBX_LIVE };
 	p->pid = pid;
 	p->memory = memory;
@@ -369,9 +451,9 @@ struct lbx_hold *lbx_process_hold(struct lbx_target *target)
 	if (p->hold)
 		return p->hold;
 	p->hold = lbx_hold_start(p->pid);
-	if (p->hold && p->copy) { /* what threads do now does not go with what memory held then */
-		p->old = p->copy;
-		p->copy = NULL;
+	if (p->hold && p->pages) { /* what threads do now does not go with what memory held then */
+		p->old = p->pages;
+		p->pages = NULL;
 	}
 	return p->hold;
 }

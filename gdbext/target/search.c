@@ -10,7 +10,7 @@ enum { PIECE = 1 << 20, PAGE = 1 << 12 };
 
 struct run {
 	const struct lbx_search *search;
-	struct lbx_target *target; /* as directly as can be */
+	struct lbx_target *target; /* as directly as can be, without keeping what is read */
 	char *scratch;             /* for a piece; NULL before it is needed */
 	int64_t done;              /* bytes */
 };
@@ -76,14 +76,14 @@ static bool search_range(struct run *r, const struct lbx_range *range)
 
 bool lbx_search(struct lbx_target *target, const struct lbx_search *search)
 {
-	struct lbx_target *direct = lbx_target_direct(target);
-	struct run r = { .search = search, .target = direct ? direct : target };
+	struct lbx_target *direct = lbx_target_direct(target), *reader = direct ? direct : target;
+	struct run r = { .search = search, .target = lbx_target_glance(reader) };
 	struct lbx_range range;
 	uint64_t from = 0;
-	bool whole = true, is_copied = !search->is_thorough && lbx_target_copied(r.target, 0, &range);
+	bool whole = true, is_copied = !search->is_thorough && lbx_target_copied(reader, 0, &range);
 
 	while (whole &&
-	       (is_copied ? lbx_target_copied(r.target, from, &range) : lbx_target_range(target, from, &range))) {
+	       (is_copied ? lbx_target_copied(reader, from, &range) : lbx_target_range(target, from, &range))) {
 		whole = search_range(&r, &range);
 		from = range.start + range.size;
 		if (from == 0)

@@ -143,6 +143,11 @@ bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_rang
 	return target->ops->copied && target->ops->copied(target, from, ret);
 }
 
+struct lbx_target *lbx_target_glance(struct lbx_target *target)
+{
+	return target->ops->glance ? target->ops->glance(target) : target;
+}
+
 struct lbx_target *lbx_target_now(struct lbx_target *target)
 {
 	return target->ops->now ? target->ops->now(target) : target;

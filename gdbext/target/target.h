@@ -44,7 +44,7 @@ struct lbx_footprint {
 
 enum lbx_copied {
 	LBX_NOT_COPIED,     /* it is not needed, as the program stands still, or could not be done */
-	LBX_COPIED_RUNNING, /* while the program ran: parts are of different moments */
+	LBX_COPIED_RUNNING, /* while the program runs: parts are of different moments */
 	LBX_COPIED_STILL
 };
 
@@ -117,15 +117,18 @@ struct lbx_target_ops {
 	uint64_t (*thread)(struct lbx_target *target, uint64_t own);
 	/* Whether the program goes on while it is read. NULL: it never does. */
 	bool (*runs)(struct lbx_target *target);
-	/* Copies what the program's variables, small allocations and stacks hold, unless that has been done: until the target
-	 * is destroyed, this is what is read of them, also through direct(). A program that this target holds still runs
-	 * on after that, if `let_go`, and if it could be copied. NULL: nothing is copied. */
+	/* From here on what is read stays as it is when it is first read, until the target is destroyed, also through direct(). A
+	 * program that this target holds still runs on after that, if `let_go`, and if what its variables, small allocations
+	 * and stacks hold could be copied: then all is of that moment. NULL: nothing is kept. */
 	enum lbx_copied (*copy)(struct lbx_target *target, bool let_go);
-	/* Before it is held for that: makes ready what copying it takes, so that it is not held for longer than the bytes need. NULL:
+	/* Before it is held, to be let go after that: makes ready what copying it takes, so that it is not held for longer than the bytes need. NULL:
 	 * there is nothing to prepare. */
 	void (*prepare)(struct lbx_target *target);
-	/* What has been copied, as range tells memory. NULL, or false for 0: nothing has been. */
+	/* What has been copied at once, as range tells memory. NULL, or false for 0: nothing has been. */
 	bool (*copied)(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
+	/* The same memory, for who goes through much of it, most of which is of no interest: a target that keeps nothing of what it
+	 * reads. It belongs to this one. NULL: this one does. */
+	struct lbx_target *(*glance)(struct lbx_target *target);
 	/* A target that reads what memory holds now, whatever was copied; it belongs to this one. NULL: this one does. */
 	struct lbx_target *(*now)(struct lbx_target *target);
 	/* That so many records changed while they were looked at, and are left out: for the notice. NULL: they cannot. */
@@ -196,6 +199,7 @@ bool lbx_target_runs(struct lbx_target *target);
 enum lbx_copied lbx_target_copy(struct lbx_target *target, bool let_go);
 void lbx_target_prepare(struct lbx_target *target);
 bool lbx_target_copied(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
+struct lbx_target *lbx_target_glance(struct lbx_target *target);
 struct lbx_target *lbx_target_now(struct lbx_target *target);
 void lbx_target_changed(struct lbx_target *target, uint64_t n);
 bool lbx_target_moment(struct lbx_target *target, uint64_t *ret);

@@ -766,6 +766,65 @@ static void what_is_read_has_a_limit(void **state)
 	stop();
 }
 
+static uint64_t references(struct lbx_target *target, uint64_t object)
+{
+	uint64_t ret = 0;
+
+	assert_true(lbx_target_read(target, object, &ret, sizeof ret));
+	return ret;
+}
+
+/* Of a program that runs on, what leads somewhere stays as it was when it was met, names too; what leads nowhere is not kept. */
+static void what_was_met_stays(void **state)
+{
+	static const char script[] = "import sys\n"
+				     "leaves = ['%0200d' % i for i in range(20000)]\n"
+				     "box = {leaves[5000]: ['held']}\n"
+				     "print('ready', flush=True)\n"
+				     "sys.stdin.readline()\n"
+				     "box.clear()\n"
+				     "leaf = leaves[10000]\n"
+				     "leaves.clear()\n"
+				     "others = ['x%0199d' % i for i in range(20000)]\n"
+				     "leaves = [leaf] * 1000\n"
+				     "sys.stdin.read()\n";
+	struct lbx_py_found leaf[LBX_PY_FOUND], found[LBX_PY_FOUND];
+	struct lbx_target *running;
+	struct lbx_py_walk walk;
+	char path[LBX_PY_PATH], expected[LBX_PY_PATH];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	start(pythons[0], script);
+	struct lbx_python *py = open_python(process.target);
+	assert_non_null(py);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "leaves[10000]", NULL, leaf), 1);
+	assert_int_equal(lbx_py_evaluate(py, &anything, "box[leaves[5000]][0]", NULL, found), 1);
+	lbx_python_close(py);
+	struct wanted wanted = { found[0].object };
+	const struct lbx_py_rules rules = { .is_wanted = is_that, .context = &wanted };
+	assert_true(lbx_process_open(process.pid, &running));
+	assert_int_equal(lbx_target_copy(running, false), LBX_COPIED_RUNNING);
+	py = open_python(running);
+	assert_non_null(py);
+	assert_true(lbx_py_walk_start(py, &rules, &walk));
+	lbx_target_destroy(process.target); /* which held it */
+	process.target = running;
+	assert_int_equal(write(process.input, "\n", 1), 1);
+	while (references(lbx_target_now(running), leaf[0].object) < 1000)
+		usleep(1000);
+	lbx_python_refresh(py);
+	uint32_t node = lbx_py_walk_find(&walk, wanted.object);
+	assert_true(node != UINT32_MAX && lbx_py_path(&walk, node, path));
+	snprintf(expected, sizeof expected, "box['%0200d'][0]", 5000);
+	assert_string_equal(path, expected);
+	assert_true(references(running, leaf[0].object) >= 1000);
+	lbx_py_walk_end(&walk);
+	lbx_python_close(py);
+	stop();
+}
+
 /* The function behind a stack pointer, or "". */
 static void innermost(struct lbx_python *py, const struct lbx_py_thread *thread, uint64_t stack, char ret[TEXT])
 {
@@ -1113,6 +1172,7 @@ int main(void)
 					    cmocka_unit_test(a_ring_of_threads_ends),
 					    cmocka_unit_test(a_ring_of_frames_ends),
 					    cmocka_unit_test(what_is_read_has_a_limit),
+					    cmocka_unit_test(what_was_met_stays),
 					    cmocka_unit_test(a_frame_of_c_has_functions_behind_it),
 					    cmocka_unit_test(own_variables_come_first),
 					    cmocka_unit_test(exceptions_are_as_python_prints_them),
