@@ -290,6 +290,12 @@ $(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(reader
 
 fuzzers: $(fuzzers)
 
+# It measures the readers' own functions.
+$(out)/bench/search: $(obj)/tests/bench/search.o $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs)
+
 $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
