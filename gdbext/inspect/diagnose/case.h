@@ -16,6 +16,8 @@ struct lbx_thread_view;
 /* Kinds of events that rules tell apart; X(name in the flight recorder). */
 #define LBX_HAPPENINGS(X) \
 	X(eval_done) \
+	X(alloc) \
+	X(dealloc) \
 	X(raw_misuse) \
 	X(implicit_eval) \
 	X(async_queue) \

@@ -1,0 +1,68 @@
+/* Memory that is used when it is gone, and beyond where it ends. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "scene.h"
+
+enum { ROWS = 600, COLUMNS = 600 }; /* more than 1 MiB: the buffer is a mapping of its own */
+
+/* Reads a tensor's values by a pointer that outlives it. */
+void play_stale_pointer(bool sick)
+{
+	const volatile float *row = NULL;
+	lb_tensor *kept = NULL;
+
+	lb_set_cache_limit(0);
+	LB_SCOPE {
+		lb_tensor *x = lb_named("activations", lb_exp(normal(ROWS, COLUMNS, 1)));
+		row = lb_data(x);
+		kept = sick ? NULL : lb_keep(x);
+	}
+	(void)(row[COLUMNS] + row[COLUMNS + 1]);
+	lb_release(kept);
+}
+
+/* Frees what a tensor was made over. */
+void play_lent_too_short(bool sick)
+{
+	size_t bytes = (size_t)ROWS * COLUMNS * sizeof(float);
+	void *pixels = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	lb_tensor *image =
+	    lb_named("image", lb_from_memory(pixels, (int64_t)bytes, LB_SHAPE(ROWS, COLUMNS), LB_F32, NULL, NULL));
+
+	if (sick)
+		munmap(pixels, bytes);
+	lb_eval(lb_sum(image, LB_ALL_AXES, false));
+}
+
+/* A loop that takes no notice of where its rows end: it runs on to the end of what is mapped. */
+void play_loop_too_long(bool sick)
+{
+	lb_tensor *x = lb_named("frame", normal(ROWS, COLUMNS, 2));
+	int64_t n = sick ? (int64_t)1 << 40 : ROWS * COLUMNS;
+	volatile float *row;
+
+	lb_eval(x);
+	row = (float *)(uintptr_t)lb_data(x);
+	for (int64_t i = 0; i < n; i++)
+		row[i] = 0;
+}
+
+/* Writes one row too many into a small one, which lies among others on the heap; the program dies of it, or of something
+ * else, much later. */
+void play_heap_overrun(bool sick)
+{
+	lb_tensor *x[16];
+	volatile float *row;
+
+	for (int i = 0; i < 16; i++) {
+		x[i] = lb_named("embedding", lb_add(normal(16, 16, 3), lb_scalar(i)));
+		lb_eval(x[i]);
+	}
+	row = (float *)(uintptr_t)lb_data(x[5]);
+	for (int i = 0; i < (sick ? 17 : 16) * 16; i++)
+		row[i] = 1;
+	if (sick)
+		__builtin_trap();
+}
