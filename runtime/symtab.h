@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 9, /* grows with each added field; 8: `watch_graph` is exact; 9: texts of events are stamped */
+	LB_ABI_MINOR = 10, /* grows with each field; 8: `watch_graph` is exact; 9: texts of events are stamped */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -49,6 +49,7 @@ enum {
 	LB_PROGRAM_INSNS = 64,
 	LB_WATCH_PATTERNS = 8,
 	LB_PATTERN_BYTES = 64, /* with the NUL */
+	LB_LOG_BYTES = 256,
 };
 
 enum lb_state {
@@ -446,6 +447,12 @@ struct lb_symtab {
 	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES]; /* globs, as of fnmatch(), which a debugger
 				 * may write; an empty one matches nothing */
 	uint64_t step_refusal; /* address of a text: why the newest that counts as `unstepped` does */
+	/* Named values are logged, a line of JSON each time one is computed, while `log` is not 0. Whoever changes what follows
+	 * sets it to another number last: then the file is opened anew. */
+	uint32_t log;
+	uint32_t log_pad;
+	char log_names[LB_LOG_BYTES]; /* globs, as of fnmatch(), with commas between; "": all names */
+	char log_file[LB_LOG_BYTES]; /* its path, in which %p is the process id; "-": stderr */
 };
 
 /* clang-format off */
@@ -456,7 +463,7 @@ struct lb_symtab {
 	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
 	X(program) X(loader) X(event_mode) X(timed_until) X(watch_patterns) \
-	X(step_refusal)
+	X(step_refusal) X(log) X(log_names) X(log_file)
 /* clang-format on */
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */

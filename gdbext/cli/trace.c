@@ -1,6 +1,7 @@
 /* lazybones trace: a program's timeline, in a file. */
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,6 +58,21 @@ static void stop(int signal)
 	stopped = signal;
 }
 
+/* The program that is started logs its values itself. */
+static bool take_log(struct trace *trace)
+{
+	const char *file = lbx_args_option(&trace->args, "log"), *names = lbx_args_option(&trace->args, "names");
+
+	if (!file)
+		return !names || lb_fail("trace: --names is of --log FILE");
+	if (trace->pid)
+		return lb_fail(
+		    "trace: --log is for a program that is started; one that runs can be told by gdb (`tensor log`)");
+	if (setenv("LAZYBONES_LOG", file, 1) != 0 || setenv("LAZYBONES_LOG_NAMES", names ? names : "", 1) != 0)
+		return lb_fail("trace: %s", strerror(errno));
+	return true;
+}
+
 static bool parse(struct trace *trace, struct lbx_argv words)
 {
 	lbx_args_begin(&lbx_verb_trace.row, NULL, &trace->args);
@@ -66,6 +82,8 @@ static bool parse(struct trace *trace, struct lbx_argv words)
 	if (lbx_args_option(&trace->args, "output"))
 		trace->file.path = lbx_args_option(&trace->args, "output");
 	trace->program = words.at;
+	if (!take_log(trace))
+		return false;
 	return (*trace->program != NULL) != (trace->pid != 0) ||
 	       lb_fail("trace: either --pid PID or -- PROGRAM [ARGUMENT]... (see lazybones help trace)");
 }
@@ -405,6 +423,8 @@ const struct lbx_verb lbx_verb_trace = {
 			{ "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
 			{ "pid", "PID", "trace a process that already runs; also -p" },
 			{ "interval", "MS", "milliseconds between two looks at the program (default 2)" },
+			{ "log", "FILE", "also a log of named values (see log)" },
+			{ "names", "GLOBS", "of that: only of names that match; commas stand between several" },
 		},
 		.letters = "output pid",
 	},

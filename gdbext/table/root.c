@@ -100,6 +100,10 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->watch_patterns_at = address_of(table, f->watch_patterns, sizeof ret->watch_patterns);
 	if (ret->watch_patterns_at)
 		memcpy(ret->watch_patterns, table->root + f->watch_patterns.offset, sizeof ret->watch_patterns);
+	ret->log = (uint32_t)lbx_root_integer(table, f->log);
+	ret->log_at = address_of(table, f->log, sizeof(uint32_t));
+	ret->log_names_at = address_of(table, f->log_names, LB_LOG_BYTES);
+	ret->log_file_at = address_of(table, f->log_file, LB_LOG_BYTES);
 	ret->step_refusal = lbx_root_integer(table, f->step_refusal);
 	read_counters(table, ret);
 	return true;

@@ -37,6 +37,8 @@ struct lbx_root {
 	    timed_until_at; /* 0: a field that it does not have */
 	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at, watch_patterns_at;
 	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES];
+	uint32_t log; /* likewise */
+	uint64_t log_at, log_names_at, log_file_at;
 	uint64_t step_refusal; /* as in symtab.h; 0 without */
 	uint64_t program, loader; /* as in symtab.h */
 };

@@ -37,3 +37,18 @@ int lb_environment_choice(const char *name, int n, const char *const *words, int
 		fprintf(stderr, "%s%s", words[i], i + 2 < n ? ", " : i + 1 < n ? " or " : "\n");
 	return otherwise;
 }
+
+bool lb_environment_text(const char *name, char *ret, size_t size)
+{
+	const char *text = getenv(name);
+	size_t n = text ? strlen(text) : 0;
+
+	*ret = '\0';
+	if (n >= size) {
+		fprintf(stderr, "lazybones: %s is ignored: it has more than %zu bytes\n", name, size - 1);
+		return false;
+	}
+	if (n)
+		memcpy(ret, text, n + 1);
+	return n > 0;
+}

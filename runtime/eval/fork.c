@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "eval/eval.h"
+#include "eval/journal.h"
 #include "eval/run.h"
 #include "eval/step.h"
 #include "eval/stream.h"
@@ -43,6 +44,7 @@ static void after_fork_in_child(void)
 			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
 	}
 	lb_lazy_after_fork();
+	lb_journal_unlock();
 	lb_step_after_fork();
 	lb_streams_after_fork();
 }
@@ -51,10 +53,12 @@ static void before_fork(void)
 {
 	pthread_mutex_lock(&lb_wait.lock);
 	lb_step_lock();
+	lb_journal_lock();
 }
 
 static void after_fork(void)
 {
+	lb_journal_unlock();
 	lb_step_unlock();
 	pthread_mutex_unlock(&lb_wait.lock);
 }

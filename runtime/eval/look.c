@@ -55,4 +55,6 @@ void lb_look_closely(const struct lb_step *step)
 		look_for_nan(t);
 	if (watched & LB_WATCH_RANGE)
 		look_for_range(t);
+	if (lb_journal_on() && (step->stored || lb_op_class(t->op) == LB_CLASS_VIEW))
+		lb_journal(t);
 }

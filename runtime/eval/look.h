@@ -2,6 +2,7 @@
 #ifndef LB_EVAL_LOOK_H
 #define LB_EVAL_LOOK_H
 
+#include "eval/journal.h"
 #include "eval/schedule.h"
 #include "probes.h"
 
@@ -19,7 +20,8 @@ static inline void lb_look_at_name(struct lb_tensor *t)
 static inline void lb_look_at(const struct lb_step *step)
 {
 	lb_look_at_name(step->tensor);
-	if (__builtin_expect((lb_watched(step->tensor->watch) & (LB_WATCH_NAN | LB_WATCH_RANGE)) || lb_probe_nan_on(),
+	if (__builtin_expect((lb_watched(step->tensor->watch) & (LB_WATCH_NAN | LB_WATCH_RANGE)) || lb_probe_nan_on() ||
+				 lb_journal_on(),
 			     0))
 		lb_look_closely(step);
 }

@@ -33,6 +33,10 @@ static void read_environment(void)
 	int timed = lb_environment_choice("LAZYBONES_TIMES", LENGTH(times), times, 0);
 	if (timed)
 		lb_root->event_mode |= LB_EVENTS_TIMED | (timed > 1 ? LB_EVENTS_DETAILED : 0);
+	if (lb_environment_text("LAZYBONES_LOG", lb_root->log_file, sizeof lb_root->log_file)) {
+		lb_environment_text("LAZYBONES_LOG_NAMES", lb_root->log_names, sizeof lb_root->log_names);
+		lb_root->log = 1;
+	}
 	lb_isa_level();
 }
 

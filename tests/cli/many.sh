@@ -60,4 +60,33 @@ many_tensors()
 		diff "$sick:layers.3.*" "$good" --json
 }
 
-many_tensors
+# The same from logs of values: a folder of the program's own, as both are written by the same command.
+logs_of_values()
+{
+	local logs=$work/layers.logs
+	[ -x "$work/layers" ] || return
+	mkdir -p "$logs"
+	(cd "$logs" && ulimit -c 0 && LAZYBONES_LOG=good.jsonl LAZYBONES_LOG_NAMES='layers.*' exec "$work/layers") >/dev/null 2>&1
+	(cd "$logs" && ulimit -c 0 && exec "$O/bin/lazybones" trace -o trace.json --log sick.jsonl --names 'layers.*' -- \
+		"$work/layers" sick) >/dev/null 2>&1
+	check 'log: names and ranges' 'layers.0.w ' log "$logs/good.jsonl"
+	check 'log: beside another' '9 the same bit for bit, 0 alike in their figures, 3 different' \
+		log "$logs/sick.jsonl" "$logs/good.jsonl"
+	check 'log: the first that differs' 'layers.3.out, time 1 (line 8, evaluation 4): the same elements in another order' \
+		log "$logs/sick.jsonl" "$logs/good.jsonl"
+	check 'log: the same' '12 the same bit for bit, 0 alike in their figures, 0 different' \
+		log "$logs/good.jsonl" "$logs/good.jsonl"
+	printf '%s\n' '# what is expected' 'layers.*.w -10 10' 'layers.3.out -0.5 0.5' >"$logs/ranges"
+	check 'log: beyond what is expected' 'layers.3.out: beyond -0.5 to 0.5 1 time, first layers.3.out, time 1' \
+		log "$logs/good.jsonl" --expect "$logs/ranges"
+	printf '%s\n' 'layers.* -1e9 1e9' >"$logs/ranges"
+	check 'log: within it' 'all values are within what is expected' log "$logs/good.jsonl" --expect "$logs/ranges"
+	printf '%s\n' 'layers.* 3' >"$logs/ranges"
+	check 'log: no ranges' 'line 1: not a name or pattern' log "$logs/good.jsonl" --expect "$logs/ranges"
+	check 'log: no log' 'no JSON' log "$logs/ranges"
+	check 'log: no file' 'No such file' log "$logs/nosuch"
+	check 'log: which' 'log: which log?' log
+	check 'log: as JSON' '"same":9,"alike":0,"different":3,"not_there":0,"only_there":0,"first":{"is":"the same elements in another order","name":"layers.3.out"' \
+		log "$logs/sick.jsonl" "$logs/good.jsonl" --json
+}
+

@@ -8,5 +8,7 @@ tensor attention q
 tensor attention q q --causal --scale 0.01
 tensor attention q --causal
 tensor save q /nonexistent/q.npy
+tensor log
+tensor log /nonexistent/run.jsonl
 tensor weights /nonexistent/q.npy
 tensor diff-graph 1 2
