@@ -68,6 +68,7 @@ bool lbx_ggml_decode_record(struct lbx_ggml_set *g, uint64_t id, const struct lb
 				    .id = id,
 				    .dtype = type->encoding.dtype,
 				    .op = g->anchor.ops[r.op],
+				    .puts_inf = lbx_ggml_puts_inf(&g->anchor, (int)r.op),
 				    .layout_known = true,
 				    .offset = (int64_t)r.view_offset / type->bytes * type->elements,
 				    .size = r.size,

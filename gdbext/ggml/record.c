@@ -140,6 +140,11 @@ bool lbx_ggml_writes_nothing(const struct lbx_ggml_anchor *anchor, int op)
 	return false;
 }
 
+bool lbx_ggml_puts_inf(const struct lbx_ggml_anchor *anchor, int op)
+{
+	return strcmp(anchor->ops[op], "DIAG_MASK_INF") == 0 || strcmp(anchor->ops[op], "FILL") == 0;
+}
+
 bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r)
 {
 	return r->view_source != 0 && lbx_ggml_writes_nothing(anchor, (int)r->op);

@@ -26,6 +26,8 @@ bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_ancho
 			  const struct lbx_ggml_layout *layout, uint64_t address, struct lbx_ggml_record *ret);
 /* Whether an operation, by its number, writes nothing: it gives another view, if anything. */
 bool lbx_ggml_writes_nothing(const struct lbx_ggml_anchor *anchor, int op);
+/* Whether an operation, by its number, puts Inf into its result by design. */
+bool lbx_ggml_puts_inf(const struct lbx_ggml_anchor *anchor, int op);
 /* Whether it is another view of what it is made of: its memory holds nothing that its operation has written. */
 bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r);
 

@@ -33,6 +33,7 @@ struct lbx_tensor {
 	const struct lbx_encoding *encoding; /* how they are stored; NULL: as its dtype is. Valid while its set is */
 	const char *op;   /* name; "?" for one that this reader's table does not name */
 	enum lb_op_class op_class;
+	bool puts_inf; /* it puts Inf into its result by design, as a mask does */
 	int rank; /* at most LBX_RANK_MAX */
 	bool is_shapeless; /* its shape is not known: rank, size and dtype say nothing */
 	uint32_t flags, watch;

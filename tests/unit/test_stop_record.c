@@ -35,6 +35,12 @@ bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggm
 	return false;
 }
 
+bool lbx_ggml_puts_inf(const struct lbx_ggml_anchor *anchor, int op)
+{
+	(void)anchor, (void)op;
+	return false;
+}
+
 /* As ggml/places.c has it: what is in the list is not read again. */
 const struct lbx_ggml_buffer *lbx_ggml_buffer(struct lbx_ggml_places *places, uint64_t address)
 {

@@ -1,5 +1,6 @@
 #include "inspect/measure/nonfinite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "kernels/anatomy.h"
 
 enum { PIECE = 1 << 16, LABEL = LBX_DESCRIPTION_MAX, MAX_INPUTS = 64, MAX_MASKS = 1 << 10 };
 
@@ -118,12 +120,35 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 	return true;
 }
 
+/* Of blocks, why the element is none: what its block holds; "" where that is not known. */
+static void describe_block(const struct lbx_array *a, int64_t element, char *ret, size_t size)
+{
+	uint8_t own[LBX_BLOCK_MAX * sizeof(float)];
+	const struct lbx_encoding *e = a->encoding;
+	struct lb_block_scales s;
+	bool clean = lb_ok();
+
+	*ret = '\0';
+	if (!lbx_array_is_blocks(a) || (size_t)e->bytes > sizeof own)
+		return;
+	const void *block = lbx_array_blocks(a, element - element % e->elements, e->elements, own);
+	if (!block) {
+		if (clean)
+			lb_clear_error();
+		return;
+	}
+	lb_block_scales(e->kernel, block, &s);
+	if (!isfinite(s.scale) || !isfinite(s.minimum))
+		snprintf(ret, size, ", as the %s of that block of %d is no finite number",
+			 isfinite(s.scale) ? "minimum" : "scale", e->elements);
+}
+
 static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_array *array,
 		 const struct lbx_summary *m, struct lbx_findings *findings)
 {
 	int64_t nan = m->special[LBX_NAN], at[LBX_ARRAY_RANK], first = INT64_MAX;
 	int64_t inf = m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF];
-	char label[LABEL], site[512] = "", place[LBX_LIST_MAX];
+	char label[LABEL], site[512] = "", place[LBX_LIST_MAX], block[128];
 	bool is_made = t->op_class != LB_CLASS_LEAF || t->site;
 
 	for (int i = LBX_NAN; i <= LBX_NEGATIVE_INF; i++)
@@ -131,13 +156,15 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 			first = m->first[i];
 	lbx_array_coordinates(array, first, at);
 	lbx_format_place(at, array->rank, place, sizeof place);
+	describe_block(array, first, block, sizeof block);
 	lbx_describe(t, label, sizeof label);
 	if (t->site)
 		lbx_describe_pc(context->target, t->site, site, sizeof site);
-	bool added = lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
-				      "%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s%s%s%s%s",
-				      label, (long long)nan, (long long)inf, (long long)m->count, LB_S(m->count), place,
-				      is_made ? "; made by " : "", is_made ? t->op : "", t->site ? " in " : "", site);
+	bool added =
+	    lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
+			     "%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s%s%s%s%s%s", label,
+			     (long long)nan, (long long)inf, (long long)m->count, LB_S(m->count), place, block,
+			     is_made ? "; made by " : "", is_made ? t->op : "", t->site ? " in " : "", site);
 	if (added)
 		findings->list[findings->n - 1].key = lbx_tensor_key(t);
 	return added;
@@ -151,12 +178,13 @@ static bool has_mask(const struct scan *s, const struct lbx_tensor *t)
 	return false;
 }
 
-/* Whether it is an input, or made of one that is a mask, or is a model's own mask: then it holds 0 and -Inf alone. */
+/* Whether it is an input, or made of one that is a mask, or by what masks, or is a model's own mask: then it holds 0 and -Inf
+ * alone. */
 static bool is_masked(const struct scan *s, const struct lbx_tensor *t)
 {
 	const struct lbx_summary *m = &s->summary;
 	struct lbx_tensor input;
-	bool found = false;
+	bool found = t->puts_inf;
 
 	if (t->op_class == LB_CLASS_LEAF)
 		return (t->usage != LBX_USAGE_WEIGHTS && t->usage != LBX_USAGE_STATE) ||

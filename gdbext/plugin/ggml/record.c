@@ -55,11 +55,10 @@ bool lbx_stop_record(struct lbx_context *context, uint64_t address, struct lbx_n
 
 	if (!read_record(context, address, &r))
 		return false;
-	const char *op = lbx_found_anchor()->ops[r.op];
 	*ret = (struct lbx_node_record){ .is_known = lbx_found_anchor()->types[r.type].is_known,
 					 .is_view = lbx_ggml_is_view(lbx_found_anchor(), &r),
-					 .puts_inf = strcmp(op, "DIAG_MASK_INF") == 0 || strcmp(op, "FILL") == 0,
-					 .passes_on = strcmp(op, "RMS_NORM") == 0,
+					 .puts_inf = lbx_ggml_puts_inf(lbx_found_anchor(), (int)r.op),
+					 .passes_on = strcmp(lbx_found_anchor()->ops[r.op], "RMS_NORM") == 0,
 					 .view_source = r.view_source };
 	take_tensor(&r, &ret->tensor);
 	memcpy(ret->sources, r.sources, sizeof r.sources);

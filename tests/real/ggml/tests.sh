@@ -62,6 +62,14 @@ core_of()
 	mv "$where"/core* "$where/dump" 2>/dev/null
 }
 
+# healthy WHAT COMMAND: the doctor has looked at its tensors, and has found nothing above low.
+healthy()
+{
+	local said
+	said=$($2 doctor 2>&1) && [[ $said != *'none of tensors'* ]] && said=
+	same "$1: healthy, and the doctor finds nothing above low" '' "$said"
+}
+
 tensors_of_graph='a float32 (3, 64) ready NONE
 ids int32 (2,) ready NONE
 part float32 (3, 8) in memory VIEW
@@ -156,10 +164,12 @@ tensors()
 		skip "$1: the kernel writes no core here"
 	else
 		seen "$1" 'a core' "$O/bin/lazybones core $scratch/$1/dump"
+		healthy "$1, a core" "$O/bin/lazybones core $scratch/$1/dump"
 		[ "$1" != $newest ] || compared_with_others "$1"
 	fi
 	process_of graph "$real/$1"
 	seen "$1" 'the process' "$process"
+	healthy "$1, the process" "$process"
 	released
 }
 
@@ -195,6 +205,7 @@ computing()
 	for how in within-abort worker-abort; do
 		if core_of "$1-$how" graph "$real/$1" $how; then
 			within "$1" "a core, $how" "$O/bin/lazybones core $scratch/$1-$how/dump"
+			healthy "$1, a core, $how" "$O/bin/lazybones core $scratch/$1-$how/dump"
 		elif [ $how = within-abort ]; then
 			skip "$1: the kernel writes no core here"
 		fi
@@ -292,6 +303,10 @@ origins()
 		THREADS=1 core_of "$1-nan-$kind" llama "$real/$1" "$scratch/nan-$kind.gguf" abort
 		same "$1, a NaN in $kind: it was in a weight" "NaN: it was in the data
   $3 (${case#* * * * }" "$(origin_of "$O/bin/lazybones core $scratch/$1-nan-$kind/dump" result_output)"
+		[ $kind = F32 ] || same "$1, a NaN in $kind: the doctor names the scale" \
+			'[5, 96], as the scale of that block of 32 is no finite number' \
+			"$("$O/bin/lazybones" core "$scratch/$1-nan-$kind/dump" doctor 2>&1 |
+				sed -n 's/.*first at \(.* finite number\).*/\1/p' | head -1)"
 	done
 }
 
@@ -362,6 +377,7 @@ weights()
 		same "$1, $kind: all weights" '21 of 21 parameters are in FILE by name: 21 equal' \
 			"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" weights "$models/$kind.gguf" 2>&1 |
 				sed -n '1s/ in [^ ]* / in FILE /p')"
+		healthy "$1, $kind" "$O/bin/lazybones core $scratch/$1-$kind/dump"
 	done
 }
 
@@ -401,6 +417,7 @@ watching()
 	same "$1: all weights that it has used are in memory" '761 KiB 761 KiB 21 weights' \
 		"$(sed -n 's/,.*//; s/  */ /g; s/^ //; /21 weights$/p' <<<"$said")"
 	same "$1: memory says so, too" 1 "$("$O/bin/lazybones" pid $pid memory | grep -c '^ *761 KiB  *761 KiB  *21  weights')"
+	healthy "$1, llama, Q4_K" "$process"
 	released
 	same "$1: top of a process that has ended" "lazybones: there is no process $pid" \
 		"$("$O/bin/lazybones" top $pid --once 2>&1)"
@@ -482,6 +499,7 @@ operations()
 	same "$1: each operation has a recipe, or is known to have none" ' status 0' "$unknown"
 	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" \
 		"${#names[@]}$(too_far "$scratch/$1-operations/dump" "${names[@]}")"
+	healthy "$1, its operations" "$look"
 }
 
 # What the nodes of a model's last graph held when they had been computed (trace.c), beside what is computed again of
@@ -533,6 +551,7 @@ repacked()
 		$look print "$name" 2>&1 | grep -q 'is stored as CPU_REPACK, an order that is not known' || shown="$shown $name"
 	done
 	same "$1, $cpu: others are refused" '' "$shown"
+	healthy "$1, $cpu" "$look"
 	for kind in Q4_0 Q4_K; do
 		[ $cpu = haswell ] && [ -f "$models/$kind.gguf" ] || continue
 		GGML_CPU=$cpu core_of "$1-$cpu-$kind" llama "$real/$1" "$models/$kind.gguf" abort || continue
