@@ -1,4 +1,5 @@
 /* Weights: left as they were made, of an odd dtype, read where they could be mapped. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,6 +53,81 @@ void play_initialised(bool sick)
 		if (i == 0)
 			lb_eval(named("layers.%d.weight", 1, lb_full(LB_SHAPE(8), 1, LB_F32)));
 	}
+}
+
+static lb_quantized quantised(const char *name, lb_tensor *x, lb_quant how)
+{
+	lb_quantized q = lb_quantize(x, how, NULL);
+	lb_tensor *parts[] = { q.w, q.scales, q.biases };
+	static const char *const ends[] = { "weight", "scales", "biases" };
+
+	for (int i = 0; i < 3 && parts[i]; i++) {
+		char text[64];
+		snprintf(text, sizeof text, "%s.%s", name, ends[i]);
+		lb_eval(lb_keep(lb_named(text, parts[i])));
+	}
+	return q;
+}
+
+static const lb_quant affine = { LB_QUANT_AFFINE, 4, 64 };
+
+/* One weight that is NaN makes the scale of its group NaN. */
+void play_quantised_nan(bool sick)
+{
+	LB_SCOPE {
+		lb_tensor *x = normal(16, 192, 3);
+		lb_tensor *odd = lb_where(lb_greater(x, lb_scalar(2.5)), lb_scalar(NAN), x);
+		quantised("wq", sick ? odd : x, affine);
+	}
+}
+
+/* The name of a part is given to one of another weight: of more rows, or of half as many columns. */
+void play_scales_of_another(bool sick)
+{
+	lb_quantized q = quantised("layers.0.wq", normal(16, 192, 3), affine);
+
+	if (!sick)
+		return;
+	lb_named("layers.0.wq.unused", q.scales);
+	lb_eval(lb_keep(lb_named("layers.0.wq.scales", lb_quantize(normal(16, 320, 4), affine, NULL).scales)));
+}
+
+void play_scales_transposed(bool sick)
+{
+	lb_quantized q = quantised("h.0.mlp", normal(16, 192, 3), affine);
+
+	if (!sick)
+		return;
+	lb_named("h.0.mlp.unused", q.scales);
+	lb_eval(lb_keep(lb_named("h.0.mlp.scales", lb_transpose(q.scales, LB_AXES(1, 0)))));
+}
+
+void play_biases_of_another(bool sick)
+{
+	lb_quantized q = quantised("out", normal(8, 256, 3), affine);
+
+	if (!sick)
+		return;
+	lb_named("out.unused", q.biases);
+	lb_eval(lb_keep(lb_named("out.biases", lb_quantize(normal(8, 128, 4), affine, NULL).biases)));
+}
+
+/* All formats; and words that have no scales, scales that have no words. */
+void play_quantised(bool sick)
+{
+	static const lb_quant formats[] = { { LB_QUANT_AFFINE, 2, 128 }, { LB_QUANT_AFFINE, 3, 32 },
+					    { LB_QUANT_AFFINE, 5, 64 },  { LB_QUANT_AFFINE, 6, 128 },
+					    { LB_QUANT_AFFINE, 8, 32 },  { LB_QUANT_MXFP4, 4, 32 },
+					    { LB_QUANT_MXFP8, 8, 32 },   { LB_QUANT_NVFP4, 4, 16 } };
+
+	(void)sick;
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "layers.%zu.fc", i);
+		quantised(name, normal(8, 384, 3), formats[i]);
+	}
+	lb_eval(named("ids.%d.weight", 0, lb_zeros(LB_SHAPE(4, 4), LB_U32)));
+	lb_eval(named("norm.%d.scale", 0, lb_ones(LB_SHAPE(4), LB_F32)));
 }
 
 /* A file of 12 MiB, read and then opened; or mapped. */

@@ -12,7 +12,7 @@
 #include "inspect/convenience.h"
 #include "inspect/memory/holdings.h"
 #include "inspect/memory/parameters.h"
-#include "inspect/show/quant.h"
+#include "inspect/show/quant_parts.h"
 #include "inspect/tensor/format.h"
 
 enum {

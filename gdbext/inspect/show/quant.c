@@ -1,7 +1,5 @@
 /* A quantised tensor is several tensors. What is checked here is what lb_dequantize() would check;
  * values are what it would give, replayed outside the program. */
-#include "inspect/show/quant.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -23,13 +21,6 @@
 #include "inspect/texts.h"
 #include "kernels/codes.h"
 
-const struct lbx_quant_mode lbx_quant_modes[LBX_QUANT_MODES] = {
-	[LB_QUANT_AFFINE] = { "affine", 4, 64, 2, true },
-	[LB_QUANT_MXFP4] = { "mxfp4", 4, 32, 1, false },
-	[LB_QUANT_MXFP8] = { "mxfp8", 8, 32, 1, false },
-	[LB_QUANT_NVFP4] = { "nvfp4", 4, 16, 1, false },
-};
-
 struct quant {
 	struct lbx_quant_parts p;
 	struct lbx_findings problems;
@@ -44,39 +35,11 @@ static bool is_float(enum lb_dtype dtype)
 	return dtype == LB_F16 || dtype == LB_BF16 || dtype == LB_F32;
 }
 
-/* Bits of a word's row that one scale is for: bits times group; 0: they do not fit. */
-static int64_t bits_a_scale(const struct lbx_tensor *w, const struct lbx_tensor *scales)
+static void guess(struct lbx_quant_parts *p)
 {
-	int64_t bits, last = w->rank ? lbx_shape(w)[w->rank - 1] : 0;
-	int64_t n = scales->rank ? lbx_shape(scales)[scales->rank - 1] : 0;
-
-	return n > 0 && lb_mul(last, 32, &bits) && bits % n == 0 ? bits / n : 0;
-}
-
-/* What the shapes say, where nothing else does: the mode of the scales' dtype; the default if it
- * fits, else what does. */
-static void guess(struct quant *q)
-{
-	static const int bits[] = { 4, 8, 2, 3, 5, 6 }, groups[] = { 64, 32, 128 };
-	struct lbx_quant_parts *p = &q->p;
-	int64_t a_scale = bits_a_scale(&p->parts[LBX_QUANT_WORDS], &p->parts[LBX_QUANT_SCALES]);
-	bool affine = p->parts[LBX_QUANT_SCALES].dtype != LB_U8, known = p->bits && p->group;
-
-	for (int mode = 0; mode < LBX_QUANT_MODES && p->mode < 0; mode++) {
-		const struct lbx_quant_mode *m = &lbx_quant_modes[mode];
-		if (affine ? m->affine : !m->affine && m->bits * m->group == a_scale)
-			p->mode = mode;
-	}
-	for (size_t i = 0; p->mode == LB_QUANT_AFFINE && i < sizeof bits / sizeof *bits; i++)
-		for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
-			if ((p->bits && p->bits != bits[i]) || (p->group && p->group != groups[k]) ||
-			    bits[i] * groups[k] != a_scale)
-				continue;
-			p->bits = bits[i];
-			p->group = groups[k];
-		}
 	size_t used = strlen(p->how);
-	if (!known && p->bits && p->group)
+
+	if (lbx_quant_guess(p))
 		snprintf(p->how + used, sizeof p->how - used, "%sformat guessed from the shapes", used ? "; " : "");
 }
 
@@ -85,7 +48,7 @@ static bool complete(struct quant *q)
 	struct lbx_quant_parts *p = &q->p;
 
 	if (p->has[LBX_QUANT_SCALES] && (p->mode < 0 || !p->bits || !p->group))
-		guess(q);
+		guess(p);
 	if (p->mode < 0)
 		p->mode = LB_QUANT_AFFINE;
 	const struct lbx_quant_mode *m = &lbx_quant_modes[p->mode];

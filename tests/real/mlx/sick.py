@@ -58,6 +58,13 @@ def log_of_negative(sick):
     mx.eval(kept["y"])
 
 
+def scales_of_another(sick):
+    layer = kept["layer"] = nn.QuantizedLinear(192, 16)
+    if sick:
+        layer.scales = nn.QuantizedLinear(320, 16).scales
+    mx.eval(layer.parameters())
+
+
 def layers(sick):
     """A deep model, built and not yet evaluated."""
     kept["layers"] = [nn.Linear(16, 16) for _ in range(200)]
@@ -68,7 +75,8 @@ def layers(sick):
 
 
 scenes = {growing_state: "L1", losses_with_graphs: "L7a", mixed_halves: "L5b", softmax_by_hand: "L11",
-          heads_by_reshape: "L9b", groups_by_copies: "L9c", log_of_negative: "N1", layers: "none"}
+          heads_by_reshape: "L9b", groups_by_copies: "L9c", log_of_negative: "N1", scales_of_another: "Q1",
+          layers: "none"}
 if sys.argv[1] == "list":
     for scene, rule in scenes.items():
         print(scene.__name__, rule)

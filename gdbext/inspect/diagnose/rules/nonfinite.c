@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/diagnose/rule.h"
+#include "inspect/show/quant_parts.h"
 #include "inspect/tensor/describe.h"
 
 enum { OTHERS_TOLD = 4 };
@@ -32,6 +33,21 @@ static void say_others(struct lbx_diagnosed *f, const struct lbx_findings *found
 	LBX_SAY(f->evidence, "%s.", found->n - 1 > told ? ", …" : "");
 }
 
+/* Of scales and biases: what each is for. */
+static void say_groups(struct lbx_diagnosed *f, const struct lbx_tensor *t)
+{
+	struct lbx_quant_parts p;
+	bool clean = lb_ok();
+
+	if (clean && lbx_quant_words_of(t, &p)) {
+		LBX_SAY(f->evidence, " Each is for a group of ");
+		if (p.group)
+			LBX_SAY(f->evidence, "%d ", p.group);
+		LBX_SAY(f->evidence, "values of a row of %s, which are NaN or Inf, too.",
+			p.parts[LBX_QUANT_WORDS].name);
+	}
+}
+
 static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 {
 	const struct lbx_finding *first = &found->list[0];
@@ -46,6 +62,7 @@ static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 	LBX_SAY(f->title, "%s in %s, and in what was computed after it", is_nan ? "NaN" : "Inf",
 		t.name[0] ? t.name : number);
 	LBX_SAY(f->evidence, "%s.", first->text);
+	say_groups(f, &t);
 	say_others(f, found);
 	LBX_SAY(f->advice, "`%sorigin %s` follows it to the operation or the data that it comes from.",
 		c->context->prefix ? c->context->prefix : "", t.name[0] ? t.name : number);
@@ -79,7 +96,7 @@ const struct lbx_rule lbx_rule_nonfinite = {
 	.sees = LBX_SEES_TENSORS | LBX_SEES_VALUES,
 	.meaning =
 	    "A NaN spreads over everything that is computed from it. The first one that was computed is told, since\n"
-	    "the others come of it.",
+	    "the others come of it. One in the scale of a block, or of a group, makes NaN of all its values.",
 	.example = "lb_log(x)     /* of a negative element */",
 	.demands =
 	    "A ready floating tensor holds NaN or Inf. -Inf that was put into a mask is none, nor what has it from\n"
