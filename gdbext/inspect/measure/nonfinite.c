@@ -21,7 +21,7 @@ struct entry {
 	struct lbx_key key;
 	uint64_t data, eval, order;
 	enum lb_dtype dtype;
-	bool is_view, covered;
+	bool is_leaf, is_view, covered;
 };
 
 struct entries {
@@ -61,6 +61,7 @@ static int by_buffer(const void *a, const void *b)
 	return x->is_view - y->is_view;
 }
 
+/* Where it is not known when they were computed, what nothing computed comes first. */
 static int by_order(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -68,6 +69,8 @@ static int by_order(const void *a, const void *b)
 		return x->eval < y->eval ? -1 : 1;
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
+	if (x->is_leaf != y->is_leaf)
+		return y->is_leaf - x->is_leaf;
 	return x->key.id < y->key.id ? -1 : x->key.id > y->key.id;
 }
 
@@ -88,6 +91,7 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 			.eval = t.eval,
 			.order = t.order,
 			.dtype = t.dtype,
+			.is_leaf = t.op_class == LB_CLASS_LEAF,
 			.is_view = t.op_class == LB_CLASS_VIEW,
 		};
 		if (e->n % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)e->n, 0))

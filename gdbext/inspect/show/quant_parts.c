@@ -112,13 +112,14 @@ enum lbx_quant_part lbx_quant_part_of(const char *name, char stem[STEM])
 	} ends[] = { { "scales", LBX_QUANT_SCALES }, { "scale", LBX_QUANT_SCALES }, { "biases", LBX_QUANT_BIASES },
 		     { "bias_q", LBX_QUANT_BIASES }, { "weight", LBX_QUANT_WORDS }, { "w", LBX_QUANT_WORDS },
 		     { "codes", LBX_QUANT_WORDS } };
-	size_t n = strlen(name);
+	size_t n = strnlen(name, STEM - 1);
 
-	snprintf(stem, STEM, "%s", name);
+	memcpy(stem, name, n);
+	stem[n] = '\0';
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		size_t m = strlen(ends[i].end);
-		if (n < m + 2 || strcmp(name + n - m, ends[i].end) != 0 ||
-		    !strchr(ends[i].part == LBX_QUANT_WORDS ? "." : "._/", name[n - m - 1]))
+		if (n < m + 2 || strcmp(stem + n - m, ends[i].end) != 0 ||
+		    !strchr(ends[i].part == LBX_QUANT_WORDS ? "." : "._/", stem[n - m - 1]))
 			continue;
 		stem[n - m - 1] = '\0';
 		return ends[i].part;
