@@ -61,7 +61,7 @@ def take(what, answer):
     return findings, [f["id"] for f in said["findings"] if f["severity"] == "low"]
 
 
-def begin(pool, name, rule, severity):
+def begin(pool, name, rule, severity=""):
     """Its sick one is played; None: there is none."""
     if rule == "none":
         return None
@@ -78,7 +78,7 @@ def judge(good, what):
 rows = [line.split() for line in
         subprocess.run([*program, "list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()]
 if not cores_are_written():
-    skipped = [row for row in rows if row[2] == "death"]
+    skipped = [row for row in rows if row[2:] == ["death"]]
     rows = [row for row in rows if row not in skipped]
     print(f"skip: {len(skipped)} that die: no cores are written here")
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
