@@ -313,6 +313,18 @@ static bool evaluate(struct lbx_stacks *stacks, const char *expression, uint64_t
 	return found == LBX_FOUND;
 }
 
+static int waits(struct lbx_stacks *stacks, struct lbx_wait *ret, int max)
+{
+	struct stacks *s = stacks_of(stacks);
+	const struct lbx_threads *list;
+	uint64_t pid;
+
+	if (!s->is_core && lbx_target_runs(s->target))
+		return s->target->ops->pid(s->target, &pid) ? lbx_waits_of_process((pid_t)pid, ret, max) : 0;
+	list = threads_of(s);
+	return list ? lbx_waits_of_threads(list, ret, max) : 0;
+}
+
 static void destroy(struct lbx_stacks *stacks)
 {
 	free(stacks);
@@ -326,6 +338,7 @@ static const struct lbx_stacks_ops ops = {
 	.line = line,
 	.pointers = pointers,
 	.evaluate = evaluate,
+	.waits = waits,
 	.destroy = destroy,
 };
 

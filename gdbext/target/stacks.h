@@ -8,6 +8,7 @@
 
 #include "target/registers.h"
 #include "target/target.h"
+#include "target/waits.h"
 
 enum { LBX_FRAMES_MAX = 4096, LBX_FRAMES_WALKED = 1 << 20, LBX_REPEATED = 4, LBX_VARIABLE_MAX = 160 };
 
@@ -79,6 +80,9 @@ struct lbx_stacks_ops {
 	 * first, or over the program's global ones (target/expression.h). False, without error, when it
 	 * has none. NULL: the debugger evaluates. */
 	bool (*evaluate)(struct lbx_stacks *stacks, const char *expression, uint64_t *ret);
+	/* All threads, `max` at most, and what they wait for, without holding the program for that; of what stands still, what
+	 * they may wait for, if the innermost functions of their stacks do (target/waits.h). NULL: not known. */
+	int (*waits)(struct lbx_stacks *stacks, struct lbx_wait *ret, int max);
 	void (*destroy)(struct lbx_stacks *stacks);
 };
 

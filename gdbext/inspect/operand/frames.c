@@ -12,6 +12,7 @@
 #include "inspect/providers.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "target/loader.h"
 #include "target/printable.h"
 
 enum { LABEL = LBX_DESCRIPTION_MAX, SHOWN = 16, LONGEST_PERIOD = 8 };
@@ -253,11 +254,30 @@ void lbx_thread_view_release(struct lbx_thread_view *view)
 	view->n = 0;
 }
 
-/* Templates and inline functions of the C++ library are in the program's file, too; and what compilers add. */
-static bool is_of_cxx(const char *function)
+/* Templates and inline functions of libraries are in the program's file, too; and what compilers add. */
+static bool is_inline(const struct lbx_source_line *line)
 {
-	return strncmp(function, "std::", 5) == 0 || strncmp(function, "__gnu_cxx::", 11) == 0 ||
-	       strcmp(function, "__clang_call_terminate") == 0;
+	const char *function = line->function;
+
+	return strncmp(line->file, "/usr/include/", 13) == 0 || strncmp(function, "std::", 5) == 0 ||
+	       strncmp(function, "__gnu_cxx::", 11) == 0 || strcmp(function, "__clang_call_terminate") == 0;
+}
+
+/* Of a process, whose loader lists its modules. */
+static bool is_common_loaded(struct lbx_target *target, uint64_t pc)
+{
+	char name[64];
+	bool clean = lb_ok();
+	int n = 0;
+	struct lbx_loaded *modules = lbx_loaded_all(target, &n);
+	int i = modules ? lbx_loaded_at(modules, n, pc) : -1;
+	bool is_common =
+	    i > 0 && lbx_loaded_file(target, modules[i].name, name, sizeof name) && lbx_is_common_library(name);
+
+	free(modules);
+	if (clean)
+		lb_clear_error();
+	return is_common;
 }
 
 bool lbx_is_common_frame(struct lbx_context *context, const struct lbx_frame_view *frame)
@@ -267,9 +287,13 @@ bool lbx_is_common_frame(struct lbx_context *context, const struct lbx_frame_vie
 
 	if (strcmp(frame->line.function, "_start") == 0)
 		return true; /* the C library's, in the program's file */
-	if (!frame->n_held && is_of_cxx(frame->line.function))
+	if (!frame->n_held && is_inline(&frame->line))
 		return true;
-	if (frame->n_held || !lbx_target_module_at(context->target, pc, &m) || m.is_program)
+	if (frame->n_held)
+		return false;
+	if (!lbx_target_module_at(context->target, pc, &m))
+		return is_common_loaded(context->target, pc);
+	if (m.is_program)
 		return false;
 	const char *name = strrchr(m.path, '/');
 	return lbx_is_common_library(name ? name + 1 : m.path);
