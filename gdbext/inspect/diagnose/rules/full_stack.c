@@ -70,15 +70,21 @@ static int find_circle(const struct lbx_thread_view *stack, int *ret_period)
 	return -1;
 }
 
-/* Who called the first of them: the caller of the outermost frame of a function in the circle; NULL: it is not known. */
-static const struct lbx_frame_view *find_beginning(const struct lbx_thread_view *stack, int first, int period)
+static bool is_same_function(const struct lbx_frame_view *a, const struct lbx_frame_view *b)
+{
+	return a->line.function[0] && strcmp(a->line.function, b->line.function) == 0;
+}
+
+/* The outermost frame of a function in the circle, and *ret_of: which of its frames that is; -1: it is not known. */
+static int find_beginning(const struct lbx_thread_view *stack, int first, int period, int *ret_of)
 {
 	for (int i = stack->n - 1; i > first; i--)
-		for (int k = first; k < first + period; k++)
-			if (stack->frames[i].line.function[0] &&
-			    strcmp(stack->frames[i].line.function, stack->frames[k].line.function) == 0)
-				return i + 1 < stack->n ? &stack->frames[i + 1] : NULL;
-	return NULL;
+		for (int k = 0; k < period; k++)
+			if (is_same_function(&stack->frames[i], &stack->frames[first + k])) {
+				*ret_of = k;
+				return i;
+			}
+	return -1;
 }
 
 static const char *name_of(const struct lbx_frame_view *frame)
@@ -86,30 +92,29 @@ static const char *name_of(const struct lbx_frame_view *frame)
 	return frame->line.function[0] ? frame->line.function : "?";
 }
 
-/* The outermost calls the next one, and the innermost the outermost again. */
+/* From the function that was called first; each calls that of the frame within it. */
 static void say_circle(struct lbx_diagnosed *f, const struct lbx_thread_view *stack, int first, int period)
 {
-	const struct lbx_frame_view *beginning = find_beginning(stack, first, period);
-	const struct lbx_frame_view *outermost = &stack->frames[first + period - 1];
+	int of = period - 1, beginning = find_beginning(stack, first, period, &of);
 	char where[512];
 
-	LBX_SAY(f->title, "recursion without end: %s calls ", name_of(outermost));
-	for (const struct lbx_frame_view *frame = outermost - 1; frame >= &stack->frames[first]; frame--)
-		LBX_SAY(f->title, "%s, which calls ", name_of(frame));
-	LBX_SAY(f->title, "%s", period == 1 ? "itself" : name_of(outermost));
-	for (const struct lbx_frame_view *frame = outermost; frame >= &stack->frames[first]; frame--) {
+	LBX_SAY(f->title, "recursion without end: ");
+	for (int i = 0; i < period; i++) {
+		const struct lbx_frame_view *frame = &stack->frames[first + (of - i + period) % period];
+		LBX_SAY(f->title, "%s%s calls ", name_of(frame), i ? ", which" : "");
 		lbx_describe_frame(frame, where, sizeof where);
-		LBX_SAY(f->evidence, "%s%s", where, frame > &stack->frames[first] ? ", " : ", again and again; ");
+		LBX_SAY(f->evidence, "%s%s", where, i + 1 < period ? ", " : ", again and again; ");
 	}
-	if (!beginning)
+	LBX_SAY(f->title, "%s", period == 1 ? "itself" : name_of(&stack->frames[first + of]));
+	if (beginning < 0 || beginning + 1 >= stack->n)
 		return;
-	lbx_describe_frame(beginning, where, sizeof where);
+	lbx_describe_frame(&stack->frames[beginning + 1], where, sizeof where);
 	LBX_SAY(f->evidence, "begun by %s; ", where);
 }
 
 static bool tell(struct lbx_case *c, const struct lbx_thread_view *stack, const struct used *used)
 {
-	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.95);
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.98);
 	uint64_t bytes = used->high - used->low;
 	char text[32], where[512];
 	int period, first = find_circle(stack, &period);

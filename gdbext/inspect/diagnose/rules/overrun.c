@@ -68,14 +68,17 @@ static bool is_first_stop(struct lbx_case *c, uint64_t from, uint64_t to)
 
 static bool tell_fault(struct lbx_case *c, const struct lbx_buffer *b, uint64_t bytes, bool is_behind)
 {
-	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.9);
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.97);
 	char label[LBX_DESCRIPTION_MAX];
 
 	if (!f)
 		return lb_ok();
 	describe_buffer(c, b, f, label, sizeof label);
-	LBX_SAY(f->title, "memory was touched %" PRIu64 " byte%s %s of %s", bytes, LB_S(bytes),
-		is_behind ? "past the end" : "before the beginning", label);
+	if (bytes)
+		LBX_SAY(f->title, "memory was touched %" PRIu64 " byte%s %s of %s", bytes, LB_S(bytes),
+			is_behind ? "past the end" : "before the beginning", label);
+	else
+		LBX_SAY(f->title, "memory was touched just past the end of %s", label);
 	LBX_SAY(f->evidence,
 		"0x%" PRIx64 " is where the memory %s buffer %" PRIu64 " (%" PRId64 " bytes at 0x%" PRIx64 ") ends.",
 		c->death.address, is_behind ? "behind" : "before", b->id, b->nbytes, b->data);

@@ -104,7 +104,7 @@ static void say_owner(struct lbx_case *c, const struct freed *s, struct lbx_diag
 
 static bool tell_freed(struct lbx_case *c, const struct freed *s)
 {
-	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.95);
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.98);
 	uint64_t into = c->death.address - s->start;
 	char bytes[32];
 
@@ -128,7 +128,7 @@ static bool tell_freed(struct lbx_case *c, const struct freed *s)
 /* Memory that the program has lent to a tensor, and taken away too early. */
 static bool tell_lent(struct lbx_case *c, const struct lbx_place *place)
 {
-	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.9);
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.97);
 	char label[LBX_DESCRIPTION_MAX];
 
 	if (!f)
