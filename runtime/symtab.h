@@ -78,6 +78,7 @@ enum lb_watch {
 	LB_WATCH_NAMES = 1 << 5,  /* names are compared with watch_patterns; for the root only */
 	LB_WATCH_GROWTH = 1 << 6, /* more than watch_memory is in use already: the probe `memory` fires at the next
 				   * growth, once; the runtime takes the bit away; for the root only */
+	LB_WATCH_ODD = 1 << 7, /* set by the runtime where it looks for NaN itself: the value had NaN or Inf */
 	/* bit LB_WATCH_NAMED + i of a tensor, written by the runtime before it fires op_start, nan, range
 	 * or eval_tensor: its name matches watch_patterns[i] */
 	LB_WATCH_NAMED = 24,
@@ -450,7 +451,7 @@ struct lb_symtab {
 	/* Named values are logged, a line of JSON each time one is computed, while `log` is not 0. Whoever changes what follows
 	 * sets it to another number last: then the file is opened anew. */
 	uint32_t log;
-	uint32_t log_pad;
+	uint32_t nan; /* what a result with NaN or Inf that no input has does: 0 nothing, 1 warn, 2 stop */
 	char log_names[LB_LOG_BYTES]; /* globs, as of fnmatch(), with commas between; "": all names */
 	char log_file[LB_LOG_BYTES]; /* its path, in which %p is the process id; "-": stderr */
 };
@@ -463,7 +464,7 @@ struct lb_symtab {
 	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
 	X(program) X(loader) X(event_mode) X(timed_until) X(watch_patterns) \
-	X(step_refusal) X(log) X(log_names) X(log_file)
+	X(step_refusal) X(log) X(nan) X(log_names) X(log_file)
 /* clang-format on */
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */

@@ -1,8 +1,15 @@
 #include "eval/look.h"
 
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/caller.h"
+#include "graph/shape.h"
 #include "kernels/kernels.h"
+#include "lazybones.h"
 #include "probes.h"
 #include "publish/root.h"
 
@@ -29,6 +36,77 @@ static void look_for_nan(const struct lb_tensor *t)
 	lb_probe_nan(t->id, (uint64_t)(uintptr_t)t, t->site, count, first);
 }
 
+/* ---- without a debugger: LAZYBONES_NAN ---- */
+
+static bool is_finite(const struct lb_tensor *t)
+{
+	struct lb_view view = { .dtype = (enum lb_dtype)t->dtype, .rank = t->rank };
+	double low, high;
+
+	if (!t->buffer && lb_op_class(t->op) == LB_CLASS_VIEW && t->n_inputs > 0)
+		return is_finite(lb_tensor_input(t, 0));
+	if (t->watch & LB_WATCH_ODD) /* its memory may be the result's by now */
+		return false;
+	if (!lb_dtype_is_inexact(t->dtype) || t->size == 0)
+		return true;
+	if (!t->buffer) /* a constant, which its consumers know */
+		return (t->op != LB_OP_SCALAR && t->op != LB_OP_FULL) || isfinite(lb_param_double(t, 0));
+	view.data = lb_tensor_data(t);
+	memcpy(view.shape, t->shape, sizeof view.shape);
+	memcpy(view.strides, t->strides, sizeof view.strides);
+	lb_find_extremes(&view, &low, &high);
+	return isfinite(low) && isfinite(high);
+}
+
+/* No input has one: it passes none on. Without inputs it is data, as a mask of -Inf is. */
+static bool makes_it(const struct lb_tensor *t)
+{
+	if (t->n_inputs == 0)
+		return false;
+	for (uint32_t i = 0; i < t->n_inputs; i++)
+		if (!is_finite(lb_tensor_input(t, i)))
+			return false;
+	return true;
+}
+
+static void tell_nan(const struct lb_tensor *t, int64_t first)
+{
+	enum { TOLD = 16 };
+	static _Atomic int told;
+	char shape[LB_SHAPE_TEXT], where[256];
+	const char *name = lb_name(t);
+	int64_t count = lb_count_nonfinite(lb_tensor_data(t), (enum lb_dtype)t->dtype, t->size, NULL);
+	int n = atomic_fetch_add(&told, 1);
+
+	if (n == TOLD)
+		fprintf(stderr, "lazybones: more operations make NaN or Inf: they are not told (LAZYBONES_NAN)\n");
+	if (n >= TOLD)
+		return;
+	fprintf(
+	    stderr,
+	    "lazybones: %s makes NaN or Inf of finite values: tensor #%llu%s%s, shape %s, %lld of %lld elements, the first "
+	    "is element %lld; made at %s\n",
+	    lb_ops[t->op].name, (unsigned long long)t->id, name ? " " : "", name ? name : "",
+	    lb_shape_text(t->rank, t->shape, shape), (long long)count, (long long)t->size, (long long)first,
+	    lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where));
+}
+
+static void stop_at_nan(struct lb_tensor *t)
+{
+	enum { OFF, WARN, STOP };
+	int64_t first = 0;
+
+	if (is_finite(t))
+		return;
+	__atomic_fetch_or(&t->watch, LB_WATCH_ODD, __ATOMIC_RELAXED);
+	if (lb_op_class(t->op) == LB_CLASS_VIEW || !makes_it(t))
+		return;
+	lb_count_nonfinite(lb_tensor_data(t), (enum lb_dtype)t->dtype, t->size, &first);
+	tell_nan(t, first);
+	if (__atomic_load_n(&lb_root->nan, __ATOMIC_RELAXED) == STOP)
+		raise(SIGTRAP);
+}
+
 static void look_for_range(const struct lb_tensor *t)
 {
 	struct lb_view view = { .data = lb_tensor_data(t), .dtype = (enum lb_dtype)t->dtype, .rank = t->rank };
@@ -47,7 +125,7 @@ static void look_for_range(const struct lb_tensor *t)
 
 void lb_look_closely(const struct lb_step *step)
 {
-	const struct lb_tensor *t = step->tensor;
+	struct lb_tensor *t = step->tensor;
 	uint32_t watched = lb_watched(t->watch);
 	if (!t->buffer)
 		return;
@@ -55,6 +133,8 @@ void lb_look_closely(const struct lb_step *step)
 		look_for_nan(t);
 	if (watched & LB_WATCH_RANGE)
 		look_for_range(t);
+	if (lb_looks_for_nan())
+		stop_at_nan(t);
 	if (lb_journal_on() && (step->stored || lb_op_class(t->op) == LB_CLASS_VIEW))
 		lb_journal(t);
 }

@@ -16,12 +16,18 @@ static inline void lb_look_at_name(struct lb_tensor *t)
 		lb_compare_name(t);
 }
 
+/* Whether LAZYBONES_NAN says so. */
+static inline bool lb_looks_for_nan(void)
+{
+	return __builtin_expect(__atomic_load_n(&lb_root->nan, __ATOMIC_RELAXED) != 0, 0);
+}
+
 /* At the value of a step that has run, before others may release it. */
 static inline void lb_look_at(const struct lb_step *step)
 {
 	lb_look_at_name(step->tensor);
 	if (__builtin_expect((lb_watched(step->tensor->watch) & (LB_WATCH_NAN | LB_WATCH_RANGE)) || lb_probe_nan_on() ||
-				 lb_journal_on(),
+				 lb_journal_on() || lb_looks_for_nan(),
 			     0))
 		lb_look_closely(step);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/journal.h"
+#include "eval/look.h"
 #include "graph/lazy.h"
 #include "kernels/kernels.h"
 #include "probes.h"
@@ -196,8 +197,8 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 {
 	struct lb_step *step = &s->steps[index];
 	struct lb_tensor *t = step->tensor;
-	bool watched =
-	    s->apart || (lb_watched(t->watch) & LB_WATCH_VALUES) != 0 || (lb_journal_on() && lb_journal_wants(t));
+	bool watched = s->apart || (lb_watched(t->watch) & LB_WATCH_VALUES) != 0 || lb_looks_for_nan() ||
+		       (lb_journal_on() && lb_journal_wants(t));
 	bool joins = lb_op_is_elementwise(t->op) && !step->mixed && step->consumers != LB_NO_STEP;
 	decide_stays(s, step, joins);
 	step->stored = step->stays || watched;

@@ -22,6 +22,7 @@ static void read_environment(void)
 
 	static const char *const modes[] = { "off", "warn", "stop" };
 	lb_root->strided = (uint32_t)lb_environment_choice("LAZYBONES_STRIDED", LENGTH(modes), modes, 0);
+	lb_root->nan = (uint32_t)lb_environment_choice("LAZYBONES_NAN", LENGTH(modes), modes, 0);
 	static const char *const step_modes[] = { "0", "1", "fused" };
 	lb_root->step = (uint32_t)lb_environment_choice("LAZYBONES_STEP", LENGTH(step_modes), step_modes, 0);
 	static const char *const switches[] = { "0", "1" };

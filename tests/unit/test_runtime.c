@@ -399,8 +399,8 @@ static void raw_of_views(void **state)
 	}
 }
 
-/* Runs this program again as `--raw`, with LAZYBONES_STRIDED; returns its wait status. */
-static int raw_child(const char *strided, char *output, size_t size)
+/* Runs this program again as `--raw` or `--nan`, with that set in the environment; returns its wait status. */
+static int run_child(const char *as, const char *name, const char *value, char *output, size_t size)
 {
 	int ends[2], status;
 	assert_int_equal(pipe(ends), 0);
@@ -408,8 +408,8 @@ static int raw_child(const char *strided, char *output, size_t size)
 	if (child == 0) {
 		dup2(ends[1], STDERR_FILENO);
 		close(ends[0]);
-		setenv("LAZYBONES_STRIDED", strided, 1);
-		execl(program, program, "--raw", NULL);
+		setenv(name, value, 1);
+		execl(program, program, as, NULL);
 		_exit(127);
 	}
 	close(ends[1]);
@@ -420,6 +420,11 @@ static int raw_child(const char *strided, char *output, size_t size)
 	close(ends[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	return status;
+}
+
+static int raw_child(const char *strided, char *output, size_t size)
+{
+	return run_child("--raw", "LAZYBONES_STRIDED", strided, output, size);
 }
 
 __attribute__((noinline)) static const void *careless_reader(lb_tensor *x)
@@ -433,6 +438,38 @@ static int raw_main(void)
 {
 	lb_tensor *x = lb_named("tiled", lb_transpose(counting(LB_SHAPE(2, 3)), LB_ALL_AXES));
 	return lb_eval(x) && careless_reader(x) && lb_ok() ? 0 : 1;
+}
+
+/* One operation makes NaN in the middle of what would be fused; others pass it on, and a mask has -Inf by intent. */
+static int nan_main(void)
+{
+	lb_tensor *x = counting(LB_SHAPE(2, 3));
+	lb_tensor *bad = lb_named("bad", lb_sqrt(lb_subtract(x, lb_scalar(2))));
+	lb_tensor *passed = lb_named("passed", lb_exp(lb_add(bad, lb_scalar(1))));
+	lb_tensor *masked = lb_named("masked", lb_add(x, lb_full(LB_SHAPE(3), -INFINITY, LB_F32)));
+
+	return lb_eval(passed, masked) && lb_ok() ? 0 : 1;
+}
+
+static void nan_off_warn_stop(void **state)
+{
+	char output[4096];
+	int status;
+
+	(void)state;
+	status = run_child("--nan", "LAZYBONES_NAN", "off", output, sizeof output);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_string_equal(output, "");
+	status = run_child("--nan", "LAZYBONES_NAN", "warn", output, sizeof output);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_non_null(strstr(output, "sqrt makes NaN or Inf of finite values"));
+	assert_non_null(strstr(output, " bad, shape (2,3), 2 of 6 elements, the first is element 0"));
+	assert_non_null(strstr(output, "test_runtime"));
+	assert_null(strstr(output, "passed"));
+	assert_null(strstr(output, "masked"));
+	status = run_child("--nan", "LAZYBONES_NAN", "stop", output, sizeof output);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP);
+	assert_non_null(strstr(output, " bad, "));
 }
 
 static void misuse_off_warn_stop(void **state)
@@ -536,6 +573,8 @@ int main(int argc, char **argv)
 	program = argv[0];
 	if (argc > 1 && strcmp(argv[1], "--raw") == 0)
 		return raw_main();
+	if (argc > 1 && strcmp(argv[1], "--nan") == 0)
+		return nan_main();
 	const struct CMUnitTest tests[] = {
 		TEST(scope_frees),
 		TEST(keep_and_release),
@@ -555,6 +594,7 @@ int main(int argc, char **argv)
 		TEST(raw_of_lazy),
 		TEST(raw_of_views),
 		TEST(misuse_off_warn_stop),
+		TEST(nan_off_warn_stop),
 		TEST(items),
 		TEST(data_of_views),
 		TEST(implicit_evaluations_count),
