@@ -162,3 +162,13 @@ void play_large_local(bool sick)
 
 	in_small_stack(fill_rows, &rows);
 }
+
+/* What is wanted is more than the limit, and nobody looks whether it is there. */
+void play_null_beyond_limit(bool sick)
+{
+	const volatile float *row;
+
+	lb_set_memory_limit(sick ? 1 << 20 : 1 << 24);
+	row = lb_data(lb_named("states", normal(1024, 1024, 5)));
+	(void)row[8];
+}

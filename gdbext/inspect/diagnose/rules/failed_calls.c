@@ -1,5 +1,6 @@
 /* Calls that failed, and whose failure the program may not have looked at. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,10 +8,10 @@
 #include "base/plural.h"
 #include "inspect/diagnose/rule.h"
 
-enum { KINDS_MOST = LBX_DIAGNOSED_MOST };
+enum { KINDS_MOST = LBX_DIAGNOSED_MOST, NULL_PAGE = 4096 };
 
 struct failures {
-	int n;
+	int n, last; /* last: the one that failed last */
 	struct failure {
 		uint64_t site, times;
 		char message[LB_FLIGHT_TEXT_BYTES];
@@ -30,14 +31,23 @@ static bool happen(struct lbx_case *c, void *state, const struct lbx_happened *e
 	lbx_happened_text(c, event, "message", message);
 	while (i < f->n && f->list[i].site != site)
 		i++;
-	if (i == KINDS_MOST)
+	if (i == KINDS_MOST) {
+		f->last = -1; /* that one is not told */
 		return true;
+	}
 	f->n += i == f->n;
+	f->last = i;
 	f->list[i].site = site;
 	f->list[i].times++;
 	if (message[0])
 		memcpy(f->list[i].message, message, sizeof message);
 	return true;
+}
+
+/* Whether it died of a NULL pointer, which is what a call gives that fails. */
+static bool died_of_null(const struct lbx_case *c)
+{
+	return c->has_death && c->death.signal == SIGSEGV && c->death.has_address && c->death.address < NULL_PAGE;
 }
 
 static bool conclude(struct lbx_case *c, void *state)
@@ -46,13 +56,18 @@ static bool conclude(struct lbx_case *c, void *state)
 
 	for (int i = 0; i < list->n; i++) {
 		const struct failure *x = &list->list[i];
-		struct lbx_diagnosed *f = lbx_case_found(c, LBX_MEDIUM, 0.8);
+		bool is_cause = i == list->last && died_of_null(c);
+		struct lbx_diagnosed *f = lbx_case_found(c, is_cause ? LBX_HIGH : LBX_MEDIUM, is_cause ? 0.96 : 0.8);
 		if (!f)
 			return lb_ok();
 		f->pc = x->site;
 		LBX_SAY(f->title, "a call failed: %s", x->message[0] ? x->message : "its message is lost");
 		LBX_SAY(f->evidence, "%" PRIu64 " time%s, as far as the flight recorder goes back.", x->times,
 			LB_S(x->times));
+		if (is_cause)
+			LBX_SAY(
+			    f->evidence,
+			    " It was the last call that failed, and gave NULL; the program died of a NULL pointer.");
 		LBX_SAY(f->advice,
 			"What is computed from its result fails, too: look at lb_error_message() where it is made.");
 	}
@@ -69,7 +84,7 @@ const struct lbx_rule lbx_rule_failed_calls = {
 	    "nothing, or crashes far from the cause.",
 	.example = "y = lb_matmul(x, w);     /* (2, 3) by (4, 5): fails */\n"
 		   "z = lb_exp(y);           /* NULL, quietly */",
-	.demands = "The flight recorder has an error.",
+	.demands = "The flight recorder has an error. High, of the last one, where the program died of a NULL pointer.",
 	.cure = "lb_ok() at the end of a unit of work; `tensor catch error` stops where it happens.",
 	.state = sizeof(struct failures),
 	.event = happen,
