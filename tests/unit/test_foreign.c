@@ -14,7 +14,7 @@
 #include "made.h"
 #include "says.h"
 
-enum { MASK = 1, COPY, SCORES, WORSE, WEIGHT, SUM, OWN, TENSORS = OWN, N = 4, BYTES = 16, APART = 0x40 };
+enum { MASK = 1, COPY, SCORES, WORSE, WEIGHT, SUM, OWN, DIAGONAL, TENSORS = DIAGONAL, N = 4, BYTES = 16, APART = 0x40 };
 
 static const struct {
 	const char *name;
@@ -29,6 +29,7 @@ static const struct {
 	[WORSE] = { "worse", LB_CLASS_LEAF, 0, LBX_USAGE_INPUTS, { 1, INFINITY, -INFINITY, 4 } },
 	[WEIGHT] = { "weight", LB_CLASS_LEAF, 0, LBX_USAGE_WEIGHTS, { 1, 2, -INFINITY, 4 } },
 	[SUM] = { "sum with NaN", LB_CLASS_UNARY, COPY, LBX_USAGE_COMPUTE, { 1, NAN, -INFINITY, 4 } },
+	[DIAGONAL] = { "diagonal", LB_CLASS_UNARY, WORSE, LBX_USAGE_COMPUTE, { 1, -INFINITY, -INFINITY, 4 } },
 	[OWN] = { "causal mask", LB_CLASS_LEAF, 0, LBX_USAGE_WEIGHTS, { 0, -INFINITY, 0, 0 } },
 };
 
@@ -38,6 +39,7 @@ static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 				    .dtype = LB_F32,
 				    .op = "made",
 				    .op_class = rows[i].class,
+				    .puts_inf = i == DIAGONAL,
 				    .usage = rows[i].usage,
 				    .rank = 1,
 				    .layout_known = true,
@@ -81,12 +83,19 @@ static void masks_are_told_apart(void **state)
 	says(s, "report", "", "  - sum with NaN (#6, float32 (4,), ready) holds 1 NaN and 1 Inf");
 	is_silent_about(s, "report", "", "mask (#1, float32 (4,), ready) holds");
 	is_silent_about(s, "report", "", "causal mask (");
+	is_silent_about(s, "report", "", "diagonal (#8, float32 (4,), ready) holds");
 	is_silent_about(s, "report", "", "mask (#2, float32 (4,), ready) holds");
 	says(s, "report", "",
-	     "  7 floating tensors looked at (112 B); -Inf that was put there, as into a mask,\n"
+	     "  8 floating tensors looked at (128 B); -Inf that was put there, as into a mask,\n"
 	     "    does not count: mask (#1, float32 (4,), ready), and what has it from there\n");
-	says(s, "report", "--json", "\"masked\":3");
+	says(s, "report", "--json", "\"masked\":4");
 	s->context.stacks = NULL;
+}
+
+/* It is not known when they were computed: those that nothing computed come first, whatever their numbers. */
+static void data_is_told_before_results(void **state)
+{
+	says(*state, "doctor", "--only N1", "Inf in worse, and in what was computed after it");
 }
 
 /* ---- memory of several ---- */
@@ -265,6 +274,7 @@ static void nobody_is_told_to_call_what_is_not_there(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(data_is_told_before_results, begin_masks, session_stop),
 		cmocka_unit_test_setup_teardown(masks_are_told_apart, begin_masks, session_stop),
 		cmocka_unit_test_setup_teardown(all_that_may_be_there_are_told, begin_overlapping, session_stop),
 		cmocka_unit_test_setup_teardown(a_crowd_hides_nothing, begin_parts, session_stop),

@@ -124,7 +124,7 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 	return true;
 }
 
-/* Of blocks, why the element is none: what its block holds; "" where that is not known. */
+/* Of blocks, from what of its block the element has that; "" where it is not known. */
 static void describe_block(const struct lbx_array *a, int64_t element, char *ret, size_t size)
 {
 	uint8_t own[LBX_BLOCK_MAX * sizeof(float)];

@@ -36,6 +36,7 @@ typedef int8_t *restrict codes;
 typedef float *restrict floats;
 typedef int32_t *restrict sums;
 
+/* Floats that are multiplied at once, and bytes that are taken at once. */
 #ifdef __AVX512VL__
 enum { LANES = 16 };
 #else

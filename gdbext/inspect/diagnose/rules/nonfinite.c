@@ -40,11 +40,10 @@ static void say_groups(struct lbx_diagnosed *f, const struct lbx_tensor *t)
 	bool clean = lb_ok();
 
 	if (clean && lbx_quant_words_of(t, &p)) {
-		LBX_SAY(f->evidence, " Each is for a group of ");
+		LBX_SAY(f->evidence, " Each makes a group of ");
 		if (p.group)
 			LBX_SAY(f->evidence, "%d ", p.group);
-		LBX_SAY(f->evidence, "values of a row of %s, which are NaN or Inf, too.",
-			p.parts[LBX_QUANT_WORDS].name);
+		LBX_SAY(f->evidence, "values of %s so.", p.parts[LBX_QUANT_WORDS].name);
 	}
 }
 

@@ -108,7 +108,7 @@ static void say_shape(struct lbx_diagnosed *f, const struct lbx_quant_parts *p, 
 		LBX_SAY(f->evidence, "Its shape is %s, that of the scales %s: each group has one of both.", own,
 			of_scales);
 	else if (!has_rows_of(scales, w))
-		LBX_SAY(f->evidence, "Its shape is %s, that of the words %s: rows should be the same, and as many.",
+		LBX_SAY(f->evidence, "Its shape is %s, that of the words %s: all axes but the last should be the same.",
 			own, of_words);
 	else
 		LBX_SAY(f->evidence,
