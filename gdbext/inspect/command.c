@@ -54,6 +54,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 	if (lbx_args_option(args, "json"))
 		context->out->json = true;
 	context->lets_go |= (command->needs & LBX_LETS_GO) != 0;
+	context->of_one_moment |= (command->needs & LBX_OF_ONE_MOMENT) != 0;
 	if ((command->needs & LBX_NEEDS_FRAMES) && command->needs & LBX_NEEDS_TENSORS && !lbx_context_hold(context))
 		return false;
 	if ((command->needs & LBX_NEEDS_FRAMES) && !lbx_stacks_hold(context->stacks, context->target))

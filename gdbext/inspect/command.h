@@ -39,6 +39,8 @@ enum lbx_needs {
 	LBX_LETS_GO =
 	    1 << 13, /* no elements are told: a process that is held for it may run on once its tensors are found */
 	LBX_NEEDS_NO_PROGRAM = 1 << 14, /* it looks into none: its words stand by themselves */
+	LBX_OF_ONE_MOMENT =
+	    1 << 15,    /* what threads do with tensors, and these: who tells it holds a process for that */
 };
 
 struct lbx_command {

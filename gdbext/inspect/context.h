@@ -51,6 +51,7 @@ struct lbx_context {
 	int n_sets;
 	bool absent[LBX_SETS_MAX]; /* providers of which the program was seen to have nothing (lbx_context_prepare()) */
 	uint64_t thread; /* whose variables are meant, in the program's own language; 0: any thread's */
+	bool of_one_moment; /* tensors are those of the moment at which it is told what threads do with them */
 	bool lets_go; /* no more is needed of the program than where its tensors are: it may run on then */
 	struct lbx_kept *kept; /* NULL: this front end does not live on */
 	struct lbx_axes *axes; /* of views (inspect/operand/view.h) that have many; or NULL */

@@ -66,8 +66,11 @@ static bool mlx_is_there(struct lbx_context *context)
 
 static bool open_mlx(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	return lbx_mlx_open(context->target, context->lets_go && context->n_sets == 0, searching_mlx, context->out,
-			    ret);
+	bool let_go = context->lets_go && context->n_sets == 0 && !context->of_one_moment;
+
+	if (context->of_one_moment && !lbx_stacks_hold(context->stacks, context->target))
+		return false;
+	return lbx_mlx_open(context->target, let_go, searching_mlx, context->out, ret);
 }
 
 /* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++

@@ -1,5 +1,5 @@
 /* A thread of a stream is told by the function that it has begun with, one that waits by the library's that it has called: all by
- * the names of frames. What a task computes for it does not say: it holds copies of arrays, which lead to no other one. */
+ * the names of frames. */
 #include "mlx/streams.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "mlx/tasks.h"
 #include "mlx/version.h"
 #include "target/cxx_types.h"
 #include "target/printable.h"
@@ -29,13 +30,6 @@ struct thread {
 	    outmost[LBX_WORK_TEXT]; /* names of those with one, within where the thread begins */
 	bool blocks; /* within the innermost of the library's it waits */
 };
-
-static bool is_mlxs(const struct lbx_mlx_set *s, uint64_t pc)
-{
-	int at = lbx_loaded_at(s->modules, s->n_modules, pc);
-
-	return at >= 0 && lbx_mlx_is_library(lbx_mlx_set_target(s), &s->modules[at]);
-}
 
 static bool is_of(const char *name, const char *begins)
 {
@@ -82,7 +76,7 @@ static void look_at(struct thread *t, int i)
 	struct lbx_source_line line = { .function = "" };
 	bool is_named = t->stacks->ops->line(t->stacks, frame, &line) && line.function[0];
 
-	if (!is_mlxs(t->set, lbx_frame_code(frame))) {
+	if (!lbx_mlx_is_code(t->set, lbx_frame_code(frame))) {
 		t->blocks |= t->inner < 0 && is_named && is_wait(line.function);
 		return;
 	}
@@ -100,33 +94,7 @@ static void look_at(struct thread *t, int i)
 		memcpy(t->inmost, t->outmost, sizeof t->inmost);
 }
 
-/* ---- the queue of a stream ---- */
-
-/* A std::deque of std::function: where its list of blocks is, how many these are, and its first and last element, each by
- * address, its block, the end of that, and where the list has it. */
-enum { LIST, BLOCKS, FIRST, LAST = FIRST + 4, QUEUE = LAST + 4, TASK = 32, BLOCK = 512, OBJECT = 64 };
-enum { AT, BEGIN, END, NODE };
-
-static bool is_end(const uint64_t *end, const uint64_t *queue)
-{
-	return end[END] - end[BEGIN] == BLOCK && end[AT] >= end[BEGIN] && end[AT] < end[END] &&
-	       (end[AT] - end[BEGIN]) % TASK == 0 && end[NODE] >= queue[LIST] && end[NODE] % WORD == 0 &&
-	       (end[NODE] - queue[LIST]) / WORD < queue[BLOCKS];
-}
-
-static bool is_queue(struct lbx_target *now, const uint64_t *queue, int64_t *ret)
-{
-	const uint64_t *first = queue + FIRST, *last = queue + LAST;
-	uint64_t begin, end;
-
-	if (!queue[LIST] || queue[BLOCKS] - 1 >= 1 << 20 || !is_end(first, queue) || !is_end(last, queue) ||
-	    last[NODE] < first[NODE] || !lbx_target_try_read(now, first[NODE], &begin, sizeof begin) ||
-	    !lbx_target_try_read(now, last[NODE], &end, sizeof end) || begin != first[BEGIN] || end != last[BEGIN])
-		return false;
-	*ret = (int64_t)((last[NODE] - first[NODE]) / WORD * (BLOCK / TASK)) +
-	       ((int64_t)(last[AT] - last[BEGIN]) - (int64_t)(first[AT] - first[BEGIN])) / TASK;
-	return *ret >= 0;
-}
+/* ---- its queue ---- */
 
 /* The object that the thread runs is what std::thread was given, which lies on its stack. */
 static uint64_t stream_of(struct lbx_target *now, const struct thread *t)
@@ -150,49 +118,34 @@ static uint64_t stream_of(struct lbx_target *now, const struct thread *t)
 	return 0;
 }
 
-/* How many tasks wait; -1: not known. */
-static int64_t queued(const struct thread *t)
-{
-	struct lbx_target *now = lbx_target_now(t->set->tensors.target);
-	uint64_t object = stream_of(now, t), words[OBJECT];
-	int64_t found = -1, n;
-
-	if (!object || !lbx_target_try_read(now, object, words, sizeof words))
-		return -1;
-	for (int i = 0; i + QUEUE <= OBJECT; i++) {
-		if (!is_queue(now, words + i, &n))
-			continue;
-		if (found >= 0)
-			return -1;
-		found = n;
-	}
-	return found;
-}
-
 /* ---- what is told ---- */
 
 static void tell_stream(const struct thread *t, struct lbx_work *ret)
 {
-	int64_t n = queued(t);
+	struct lbx_target *target = lbx_mlx_set_target(t->set);
+	const struct lbx_frame *frames = t->stack.frames;
+	struct lbx_mlx_queue queue;
 	bool is_idle = t->inner < 0 && t->blocks;
 
+	lbx_mlx_queue_read(target, stream_of(target, t), &queue);
 	ret->is_stream = true;
-	ret->has_queue = n >= 0;
-	ret->queued = n >= 0 ? n : 0;
+	ret->has_queue = queue.n >= 0;
+	ret->queued = queue.n >= 0 ? queue.n : 0;
 	snprintf(ret->function, sizeof ret->function, "%s", t->inmost);
 	ret->doing = is_idle ? LBX_IS_IDLE : t->blocks ? LBX_WAITS : LBX_COMPUTES;
 	if (t->inner < 0 && !t->blocks) {
 		ret->doing = LBX_IS_WITHIN;
 		snprintf(ret->why, sizeof ret->why, "it is between two tasks");
 	} else if (ret->doing == LBX_COMPUTES) {
-		snprintf(ret->why, sizeof ret->why, "a task of MLX's holds copies of arrays, which do not lead back");
+		/* the task is a variable of the function that the thread has begun with */
+		ret->id = lbx_mlx_task_of(t->set, frames[t->begins - 1].cfa, frames[t->begins].cfa, &queue, ret->why);
 	}
 }
 
 /* Of which an evaluation waits, where no more than one has a name. */
 static uint64_t under_way(struct lbx_mlx_set *s, uint64_t *ret_n)
 {
-	struct lbx_target *target = lbx_target_now(s->tensors.target);
+	struct lbx_target *target = lbx_mlx_set_target(s);
 	struct lbx_mlx_record r;
 	uint64_t named = 0, n_named = 0;
 

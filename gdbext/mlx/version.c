@@ -18,6 +18,14 @@ bool lbx_mlx_is_library(struct lbx_target *target, const struct lbx_loaded *m)
 	       (strncmp(name, "libmlx.", 7) == 0 || strncmp(name, "libmlx-", 7) == 0);
 }
 
+bool lbx_mlx_is_code(const struct lbx_mlx_set *s, uint64_t address)
+{
+	int at = lbx_loaded_at(s->modules, s->n_modules, address);
+
+	return at >= 0 && lbx_loaded_is_code(&s->modules[at], 1, address) &&
+	       lbx_mlx_is_library(lbx_mlx_set_target(s), &s->modules[at]);
+}
+
 static int parse(const char *text)
 {
 	int major, minor, patch;

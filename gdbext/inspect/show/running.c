@@ -291,9 +291,9 @@ const struct lbx_command lbx_command_where = {
 		"the time since it began, the call that asked for it, and what it waits for. Works in\n"
 		"step mode or not, in a running program and in a core. Of ggml: the node that each\n"
 		"thread computes, its place in the graph, its inputs, and what the program has called.\n"
-		"Of MLX: the function that each stream's thread is in, how many tasks wait behind it, and\n"
-		"who waits for streams.\n"
+		"Of MLX: the function that each stream's thread is in, for which array, as far as its task\n"
+		"tells, how many tasks wait behind it, and who waits for streams.\n"
 		"Example: where --json",
-	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_KIND,
+	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_KIND | LBX_OF_ONE_MOMENT,
 	.run = run_where,
 };

@@ -88,14 +88,15 @@ static void describe_doing(const struct lbx_work *w, char *ret, size_t size)
 		snprintf(helps, sizeof helps, ", for thread %" PRIu64, w->helps);
 	if (find(w, w->id, &t)) {
 		lbx_describe(&t, text, sizeof text);
-		snprintf(ret, size, "    %s %s of %s%s",
+		snprintf(ret, size, "    %s %s%s%s%s",
 			 w->doing == LBX_COMES_TO       ? "is about to compute"
 			 : w->doing == LBX_HAS_COMPUTED ? "has computed"
 							: "computes",
-			 t.op, text, helps);
+			 t.op, t.op[0] ? " of " : "", text, helps);
 	} else if (w->doing == LBX_COMPUTES) {
 		snprintf(ret, size, "    %s%s; which one is not certain: %s",
-			 w->is_stream ? "runs a task for a tensor" : "computes a tensor", helps, w->why);
+			 w->is_stream ? "runs a task for a tensor" : "computes a tensor", helps,
+			 w->id ? "it has changed since" : w->why);
 	} else if (w->doing == LBX_WAITS) {
 		snprintf(ret, size, "    waits for %s%s%s%s",
 			 !w->is_stream ? "the other threads of its graph"
@@ -203,10 +204,10 @@ static json_t *json_work(const struct lbx_work *w)
 	return json_pack("{s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
 			 w->of->provider, "thread", lbx_json_int_if(w->thread, (int64_t)w->thread), "doing",
 			 doing[w->doing], "function", lbx_json_text(w->function), "op",
-			 found ? lbx_json_string(t.op) : json_null(), "tensor", lbx_json_int_if(found, (int64_t)w->id),
-			 "name", lbx_json_text(found ? t.name : ""), "inputs", found ? inputs_of(&t) : json_null(),
-			 "with", lbx_json_int_if(w->with, (int64_t)w->with), "node",
-			 lbx_json_int_if(w->number, w->number), "nodes", lbx_json_int_if(w->number, w->count), "result",
+			 lbx_json_text(found ? t.op : ""), "tensor", lbx_json_int_if(found, (int64_t)w->id), "name",
+			 lbx_json_text(found ? t.name : ""), "inputs", found ? inputs_of(&t) : json_null(), "with",
+			 lbx_json_int_if(w->with, (int64_t)w->with), "node", lbx_json_int_if(w->number, w->number),
+			 "nodes", lbx_json_int_if(w->number, w->count), "result",
 			 lbx_json_int_if(w->result, (int64_t)w->result), "call", lbx_json_text(w->call), "caller",
 			 lbx_json_address(w->caller), "helps", lbx_json_int_if(w->helps, (int64_t)w->helps), "queued",
 			 lbx_json_int_if(w->has_queue, w->queued), "message", lbx_json_text(w->message), "why",

@@ -263,6 +263,30 @@ mlx_where()
 	wait $pid 2>/dev/null
 }
 
+# mlx_task VERSION [core gdb]: for which array a task is
+mlx_task()
+{
+	local what="mlx $1" python=$real/mlx-$1/bin/python said='the task is for that array' pid
+	fetched "mlx-$1" || return
+	coproc "$python" tests/real/mlx/task.py 2>/dev/null
+	pid=$COPROC_PID
+	same "$what: for which array a task is" "$said" \
+		"$(python3 tests/real/mlx/task_check.py both "$O/bin/lazybones" pid $pid where --json)"
+	if [ "$2" ] && command -v gdb >/dev/null && [ -f "$O/lazybones.gdb" ]; then
+		same "$what, gdb: for which array a task is" "$said" "$(python3 tests/real/mlx/task_check.py any \
+			gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set width 0' -iex "source $O/lazybones.gdb" \
+			-p $pid -ex 'tensor where --json')"
+	fi
+	if [ "$2" ] && command -v gcore >/dev/null; then
+		same "$what, a core: for which array a task is" "$said" "$(python3 tests/real/mlx/task_check.py any \
+			bash -c 'gcore -o "$1" $2 >/dev/null 2>&1; "$3" core "$1.$2" where --json' - \
+			"$scratch/task" $pid "$O/bin/lazybones")"
+		rm -f "$scratch/task.$pid"
+	fi
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+}
+
 newest=0.32.4
 mlx_cpp
 mlx_recipes
@@ -296,3 +320,6 @@ mlx_stops_elsewhere $newest
 mlx_suspects
 mlx_where $newest everywhere
 mlx_where 0.21.1
+mlx_task $newest everywhere
+mlx_task 0.25.2
+mlx_task 0.21.1
