@@ -1,6 +1,5 @@
-/* The cores of one job's processes side by side. Each core is opened, its named tensors are digested
- * (digest.h), and it is closed again before the next: memory grows with the number of names and
- * cores, never with the size of the values or of the cores.
+/* The processes of one job side by side. Each core is opened, digested (rank_digest.h), and closed again before the next:
+ * memory grows with the number of names and cores, never with the size of the values or of the cores.
  *
  * Tensors of one name meet in one row; a name that a process used several times has a row for
  * each, in the order of creation. Ranks run the same program, so a row's place in the order of
@@ -14,38 +13,26 @@
 #include "base/plural.h"
 #include "base/vector.h"
 #include "inspect/command.h"
-#include "inspect/measure/digest.h"
-#include "inspect/operand/select.h"
-#include "inspect/operand/value.h"
+#include "inspect/forensics/rank_digest.h"
 #include "inspect/tensor/format.h"
-#include "inspect/tensor/name.h"
 
 enum { MAX_CORES = 65536, TEXT = 512 };
-
-enum found { ABSENT, LAZY, UNREADABLE, VALUE };
-
-struct cell {
-	enum found found;
-	int rank;
-	int64_t *shape; /* of a value */
-	struct lbx_digest digest;
-};
 
 struct row {
 	char *name;
 	int64_t occurrence; /* from 0 */
-	int64_t met;        /* in row 0 of a name: how often the core in hand has had it */
+	int64_t met; /* in row 0 of a name: how often the core in hand has had it */
 	size_t met_in;
 	uint64_t order;
-	struct cell *cells; /* one a core */
+	struct lbx_digested *cells; /* one a core; their names are the row's */
 };
 
 struct member {
 	const char *path;
-	int64_t rank;      /* -1: it could not be read */
-	size_t index;      /* of its cells */
-	char error[TEXT];  /* why it could not be read; "" */
-	bool opened;       /* then an error does not name the core */
+	int64_t rank; /* -1: it could not be read */
+	size_t index; /* of its cells */
+	char error[TEXT]; /* why it could not be read; "" */
+	bool opened; /* then an error does not name the core */
 };
 
 struct job {
@@ -123,91 +110,49 @@ static struct row *next_row_of(struct job *job, char *name, size_t index)
 	return first->met++ ? row_of(job, name, first->met - 1) : first;
 }
 
-/* False when the user interrupts; a value that cannot be had is its cell's affair. */
-static bool fill(struct job *job, struct lbx_context *context, const struct lbx_tensor *t, struct cell *cell)
-{
-	struct lbx_selection selection = { .tensor = *t };
-	struct lbx_sight sight;
-
-	if (t->state != LBX_READY && !job->replay) {
-		cell->found = LAZY;
-		return true;
-	}
-	cell->found = UNREADABLE;
-	if (lbx_sight_begin(context, &selection, &sight)) {
-		size_t bytes = (size_t)sight.array.rank * sizeof *cell->shape;
-		cell->rank = sight.array.rank;
-		cell->shape = malloc(bytes + 1); /* a scalar's, too */
-		if (cell->shape && lbx_digest(&sight.array, context->out, &cell->digest)) {
-			memcpy(cell->shape, sight.array.shape, bytes);
-			cell->found = VALUE;
-		}
-		lbx_sight_end(&sight);
-	}
-	bool goes_on = lb_error_cause() != LB_INTERRUPTED;
-	if (goes_on)
-		lb_clear_error();
-	return goes_on;
-}
-
-static bool read_tensors(struct job *job, struct lbx_context *context, struct member *member)
-{
-	struct lbx_tensors *tensors;
-	struct lbx_tensor t;
-	struct lbx_root root;
-	uint64_t slot = 0, bad = 0;
-
-	if (!lbx_context_tensors(context, &tensors) || (context->table && !lbx_table_root(context->table, &root)))
-		return false;
-	member->rank = context->table ? root.rank : -1;
-	while (lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
-		if (!t.name[0] || (job->glob && !lbx_name_matches(job->glob, t.name)))
-			continue;
-		struct row *row = next_row_of(job, t.name, member->index);
-		if (!row)
-			return lb_fail("out of memory");
-		row->order = t.id < row->order ? t.id : row->order;
-		if (!fill(job, context, &t, &row->cells[member->index]))
-			return false;
-	}
-	return lb_ok();
-}
-
-/* What a core had that turned out to be unreadable: names that it alone had are no rows. */
-static void forget(struct job *job, size_t index)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < job->n_rows; i++) {
-		struct row *row = job->rows[i];
-		bool others = false;
-		row->cells[index].found = ABSENT;
-		for (size_t k = 0; k < job->n && !others; k++)
-			others = row->cells[k].found != ABSENT;
-		if (others) {
-			job->rows[n++] = row;
-			continue;
-		}
-		tdelete(row, &job->tree, by_name);
-		row_destroy(row, job->n);
-	}
-	job->n_rows = n;
-}
-
-static void read_core(struct job *job, struct member *member)
+static bool take_digest(struct job *job, struct member *member, struct lbx_rank_digest *ret)
 {
 	struct lbx_context context;
 
+	*ret = (struct lbx_rank_digest){ .rank = -1 };
+	if (lbx_is_rank_digest(member->path))
+		return lbx_rank_digest_read(member->path, job->glob, ret);
 	member->opened = lbx_context_open_core(job->context, member->path, &context);
-	if (!member->opened || !read_tensors(job, &context, member)) {
+	bool done = member->opened && lbx_rank_digest_take(&context, job->glob, job->replay, ret);
+	lbx_context_close_core(&context);
+	return done;
+}
+
+/* The rows take over what it has. */
+static bool add_digest(struct job *job, const struct member *member, struct lbx_rank_digest *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct lbx_digested *one = &d->list[i];
+		struct row *row = next_row_of(job, one->name, member->index);
+		if (!row)
+			return lb_fail("out of memory");
+		row->order = one->id < row->order ? one->id : row->order;
+		free(row->cells[member->index].shape);
+		row->cells[member->index] = *one;
+		row->cells[member->index].name = NULL;
+		one->shape = NULL;
+	}
+	return true;
+}
+
+/* Of what turns out to be unreadable, nothing is taken. */
+static void read_member(struct job *job, struct member *member)
+{
+	struct lbx_rank_digest d;
+
+	if (take_digest(job, member, &d) && add_digest(job, member, &d)) {
+		member->rank = d.rank;
+		job->n_read++;
+	} else {
 		snprintf(member->error, sizeof member->error, "%s", lb_error_message());
 		lb_clear_error();
-		forget(job, member->index);
-		member->rank = -1;
-	} else {
-		job->n_read++;
 	}
-	lbx_context_close_core(&context);
+	lbx_rank_digest_deinit(&d);
 }
 
 static bool sort_members(struct job *job)
@@ -228,7 +173,7 @@ static bool sort_members(struct job *job)
 	return true;
 }
 
-static size_t count(const struct job *job, const struct row *row, enum found found)
+static size_t count(const struct job *job, const struct row *row, enum lbx_digested_as found)
 {
 	size_t n = 0;
 
@@ -237,7 +182,7 @@ static size_t count(const struct job *job, const struct row *row, enum found fou
 	return n;
 }
 
-static bool is_same(const struct cell *a, const struct cell *b)
+static bool is_same(const struct lbx_digested *a, const struct lbx_digested *b)
 {
 	return lbx_digest_equal(&a->digest, &b->digest) && a->rank == b->rank &&
 	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
@@ -245,11 +190,11 @@ static bool is_same(const struct cell *a, const struct cell *b)
 
 static bool differs(const struct job *job, const struct row *row)
 {
-	const struct cell *first = NULL;
+	const struct lbx_digested *first = NULL;
 
 	for (size_t i = 0; i < job->n; i++) {
-		const struct cell *cell = &row->cells[i];
-		if (cell->found != VALUE)
+		const struct lbx_digested *cell = &row->cells[i];
+		if (cell->found != LBX_VALUE)
 			continue;
 		if (first && !is_same(first, cell))
 			return true;
@@ -268,13 +213,13 @@ static struct tally tally(const struct job *job)
 
 	for (size_t i = 0; i < job->n_rows; i++) {
 		const struct row *row = job->rows[i];
-		size_t values = count(job, row, VALUE);
-		ret.unreadable += count(job, row, UNREADABLE) > 0;
+		size_t values = count(job, row, LBX_VALUE);
+		ret.unreadable += count(job, row, LBX_UNREADABLE) > 0;
 		if (differs(job, row))
 			ret.different++;
 		else if (values >= 2)
 			ret.equal++;
-		else if (count(job, row, LAZY))
+		else if (count(job, row, LBX_LAZY_STILL))
 			ret.lazy++;
 		else if (job->n_read > 1)
 			ret.alone++;
@@ -285,9 +230,9 @@ static struct tally tally(const struct job *job)
 /* The members whose value equals that of `leader`, who is the first of them. */
 static bool follows(const struct job *job, const struct row *row, size_t leader, size_t i)
 {
-	const struct cell *a = &row->cells[job->members[leader].index];
-	const struct cell *b = &row->cells[job->members[i].index];
-	return a->found == VALUE && b->found == VALUE && is_same(a, b);
+	const struct lbx_digested *a = &row->cells[job->members[leader].index];
+	const struct lbx_digested *b = &row->cells[job->members[i].index];
+	return a->found == LBX_VALUE && b->found == LBX_VALUE && is_same(a, b);
 }
 
 static bool leads(const struct job *job, const struct row *row, size_t i)
@@ -295,7 +240,7 @@ static bool leads(const struct job *job, const struct row *row, size_t i)
 	for (size_t before = 0; before < i; before++)
 		if (follows(job, row, before, i))
 			return false;
-	return row->cells[job->members[i].index].found == VALUE;
+	return row->cells[job->members[i].index].found == LBX_VALUE;
 }
 
 /* "0-2, 7" */
@@ -323,7 +268,7 @@ static void name_ranks(const struct job *job, const struct row *row, size_t lead
 
 static json_t *json_group(const struct job *job, const struct row *row, size_t leader)
 {
-	const struct cell *cell = &row->cells[job->members[leader].index];
+	const struct lbx_digested *cell = &row->cells[job->members[leader].index];
 	const struct lbx_digest *d = &cell->digest;
 	json_t *ranks = json_array();
 	char checksum[24];
@@ -353,7 +298,7 @@ static void tell_row(const struct job *job, const struct row *row)
 	for (size_t i = 0; i < job->n; i++) {
 		if (!leads(job, row, i))
 			continue;
-		const struct cell *cell = &row->cells[job->members[i].index];
+		const struct lbx_digested *cell = &row->cells[job->members[i].index];
 		const struct lbx_digest *d = &cell->digest;
 		LBX_KEY(out, NULL, json_group(job, row, i));
 		name_ranks(job, row, i, ranks, sizeof ranks);
@@ -439,7 +384,7 @@ static bool compare(struct job *job, int64_t limit)
 		if (!lbx_progress(out, "reading cores", (int64_t)i, (int64_t)job->n))
 			return false;
 		job->members[i] = (struct member){ .path = job->context->cores[i], .rank = -1, .index = i };
-		read_core(job, &job->members[i]);
+		read_member(job, &job->members[i]);
 		unread += job->members[i].error[0] != '\0';
 	}
 	if (!sort_members(job))
@@ -477,13 +422,14 @@ static bool run_ranks(struct lbx_context *context, const struct lbx_args *args)
 
 const struct lbx_command lbx_command_ranks = {
 	.name = "ranks",
-	.arguments = "CORE...",
+	.arguments = "CORE|DIGEST...",
 	.summary = "line up the tensors of one job's processes, and name the first that diverges",
 	.help = "Each core is of one rank (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID\n"
 		"of the process's environment; without one, in the order given). Tensors of one name\n"
 		"are compared bit for bit; those that differ are shown in the order of creation, each\n"
 		"value with its ranks, checksum and statistics. Lazy tensors are left out. One core\n"
-		"is open at a time: memory grows with the names, not with the values.\n"
+		"is open at a time: memory grows with the names, not with the values. What `digest` wrote\n"
+		"of a core stands for it.\n"
 		"Example: ranks rank*.core --names 'layers.*'\n"
 		"prints, where rank 2 has other inputs than the rest:\n"
 		"  layers.0.out differs:\n"

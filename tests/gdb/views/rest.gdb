@@ -8,6 +8,8 @@ tensor attention q
 tensor attention q q --causal --scale 0.01
 tensor attention q --causal
 tensor save q /nonexistent/q.npy
+tensor digest
+tensor digest -o /nonexistent/q.digest
 tensor log
 tensor log /nonexistent/run.jsonl
 tensor weights /nonexistent/q.npy
