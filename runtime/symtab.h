@@ -213,7 +213,11 @@ enum lb_buffer_flag {
 	X(uint64_t, shapeless, 1, "1 if a graph serves any sizes of the axes") \
 	X(uint64_t, reason, 1, "address of a text: why the last one was captured") \
 	X(uint64_t, traced, 1, "tensors that the function made then") \
-	X(uint64_t, built, 1, "tensors that a call makes of it")
+	X(uint64_t, built, 1, "tensors that a call makes of it") \
+	X(uint64_t, captured, 1, \
+	  "address of the addresses of the tensors that the last one holds; 0 once it is dropped") \
+	X(uint64_t, n_captured, 1, "how many") \
+	X(uint64_t, captured_bytes, 1, "of their elements")
 
 /* One graph that was evaluated in step mode, or that a function was compiled to: its trace, which has
  * no code. Evaluations of equal graphs share it. */

@@ -25,6 +25,9 @@ bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_comp
 			.limit = r.limit[0],
 			.traced = r.traced[0],
 			.built = r.built[0],
+			.captured = r.captured[0],
+			.n_captured = r.n_captured[0],
+			.captured_bytes = r.captured_bytes[0],
 			.shapeless = r.shapeless[0],
 			.torn = r.seq[0] & 1,
 		};
@@ -33,4 +36,18 @@ bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_comp
 		return true;
 	}
 	return false;
+}
+
+bool lbx_table_captured(struct lbx_table *table, const struct lbx_compiled *c, uint64_t i, struct lbx_tensor *ret)
+{
+	bool clean = lb_ok();
+	uint64_t address, at;
+
+	if (i >= c->n_captured || c->captured == 0 || __builtin_add_overflow(c->captured, i * sizeof address, &at))
+		return false;
+	bool found = i < UINT32_MAX && lbx_target_read(table->target, at, &address, sizeof address) &&
+		     lbx_tensors_by_address(&table->tensors, address, ret);
+	if (clean)
+		lb_clear_error();
+	return found;
 }

@@ -78,11 +78,15 @@ bool lbx_table_stream(struct lbx_table *table, uint64_t *slot, struct lbx_stream
 struct lbx_compiled {
 	uint64_t id, function, context, site;
 	uint64_t calls, hits, compiles, evictions, entries, limit, traced, built;
+	uint64_t captured, n_captured, captured_bytes; /* of the last graph: as in symtab.h */
 	bool shapeless, torn;
 	char name[LB_NAME_MAX + 1], reason[256];
 };
 /* The next one at or after *slot, which moves past it; false without error when there is none. */
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret);
+/* The i-th of the tensors that its last graph holds. False, without an error: it is not there any more, or there are i. */
+bool lbx_table_captured(struct lbx_table *table, const struct lbx_compiled *compiled, uint64_t i,
+			struct lbx_tensor *ret);
 
 /* The graphs that were evaluated in step mode. */
 struct lbx_eval_graph {

@@ -173,7 +173,18 @@ static struct entry *drop_oldest(struct lb_compiled *c)
 	entry->key = NULL; /* nobody compares it any more */
 	move_to_front(c->dropped, REMEMBERED - 1);
 	c->record->evictions++;
+	if (c->record->captured == (uint64_t)(uintptr_t)entry->image.captured)
+		c->record->captured = c->record->n_captured = 0;
 	return entry;
+}
+
+static uint64_t captured_bytes(const struct lb_image *image)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < image->n_captured; i++)
+		bytes += (uint64_t)lb_nbytes(image->captured[i]);
+	return bytes;
 }
 
 /* Takes the graph in, and over; returns the one that goes for it, or NULL. */
@@ -193,6 +204,9 @@ static struct entry *insert(struct lb_compiled *c, struct entry *entry, const st
 	record->reason = (uint64_t)(uintptr_t)why;
 	record->traced = entry->image.n_traced;
 	record->built = entry->image.n_nodes;
+	record->captured = (uint64_t)(uintptr_t)entry->image.captured;
+	record->n_captured = entry->image.n_captured;
+	record->captured_bytes = captured_bytes(&entry->image);
 	lb_record_end(&record->seq);
 	return dropped;
 }

@@ -42,6 +42,48 @@ void play_changing_constant(bool sick)
 	}
 }
 
+static lb_tensor *weight; /* what multiplied() takes from outside */
+
+static bool multiplied(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context, (void)n_out;
+	out[0] = lb_matmul(in[0], n_in > 1 ? in[1] : weight);
+	return out[0] != NULL;
+}
+
+/* A step of training replaces the weight, and the function that was compiled before goes on with the old one. */
+void play_replaced_weight(bool sick)
+{
+	lb_compiled *step = lb_compile("forward", multiplied, NULL, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(8, 16, 30));
+
+	weight = lb_keep(lb_named("w", normal(16, 16, 31)));
+	for (int i = 0; i < 4; i++) {
+		LB_SCOPE {
+			lb_tensor *in[2] = { x, weight }, *out;
+			if (lb_call(step, sick ? 1 : 2, in, 1, &out))
+				lb_eval(out, weight);
+			lb_replace(&weight, lb_named("w", lb_multiply(weight, lb_scalar(0.9))));
+		}
+	}
+	lb_eval(weight);
+}
+
+/* 80 MiB that are no input. */
+void play_large_capture(bool sick)
+{
+	lb_compiled *step = lb_compile("forward", multiplied, NULL, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(1, 4096, 32)), *out;
+
+	weight = lb_keep(lb_named("w", lb_full(LB_SHAPE(4096, 5120), 0.5, LB_F32)));
+	lb_eval(weight);
+	LB_SCOPE {
+		lb_tensor *in[2] = { x, weight };
+		if (lb_call(step, sick ? 1 : 2, in, 1, &out))
+			lb_eval(out);
+	}
+}
+
 /* Sizes that change leave a buffer of each behind. */
 void play_full_cache(bool sick)
 {

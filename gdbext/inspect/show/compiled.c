@@ -9,7 +9,33 @@
 
 enum { SHOWN_MOST = 1 << 16 };
 
-static void tell_one(struct lbx_context *context, const struct lbx_compiled *c)
+/* The largest are worth a name; what is as small as a number is a constant. */
+static void tell_captured(struct lbx_context *context, struct lbx_table *table, const struct lbx_compiled *c)
+{
+	enum { NAMED = 5, LEAST = 64, MOST = 4096 };
+	struct lbx_out *out = context->out;
+	char label[LBX_DESCRIPTION_MAX];
+	struct lbx_tensor t;
+	int named = 0;
+
+	if (c->n_captured)
+		lbx_tell(out, "  holds    %pF, %pF", LBX_COUNT("n_captured", c->n_captured, "tensor"),
+			 LBX_SIZE("captured_bytes", c->captured_bytes));
+	lbx_begin_list(out, "captured");
+	for (uint64_t i = 0; i < c->n_captured && i < MOST && (out->json || named <= NAMED); i++) {
+		if (!lbx_table_captured(table, c, i, &t) || lbx_tensor_nbytes(&t) < LEAST)
+			continue;
+		LBX_KEY(out, NULL, json_integer((json_int_t)t.id));
+		lbx_describe(&t, label, sizeof label);
+		lbx_printf(out, "%s%s", named ? ", " : ": ", named == NAMED ? "…" : label);
+		named++;
+	}
+	lbx_end(out);
+	if (c->n_captured)
+		lbx_printf(out, "\n");
+}
+
+static void tell_one(struct lbx_context *context, struct lbx_table *table, const struct lbx_compiled *c)
 {
 	struct lbx_out *out = context->out;
 	char function[512], site[512];
@@ -37,6 +63,8 @@ static void tell_one(struct lbx_context *context, const struct lbx_compiled *c)
 	else
 		LBX_KEYS(out, json_pack("{s:I,s:I,s:n}", "traced", (json_int_t)c->traced, "built", (json_int_t)c->built,
 					"reason"));
+	lbx_wrap(out, 0, 11);
+	tell_captured(context, table, c);
 	lbx_end(out);
 }
 
@@ -56,7 +84,7 @@ static bool run_compiled(struct lbx_context *context, const struct lbx_args *arg
 		if (glob && !lbx_name_matches(glob, c.name))
 			continue;
 		n++;
-		tell_one(context, &c);
+		tell_one(context, table, &c);
 		if (!lbx_progress(context->out, "reading", n, 0))
 			return false;
 	}
@@ -73,7 +101,8 @@ const struct lbx_command lbx_command_compiled = {
 	.summary = "show the compiled functions, and why each was traced last",
 	.help = "Shows the calls, how many of them an earlier graph served (hits), how often the\n"
 		"function was traced, how many graphs are held of how many at most, and how many\n"
-		"tensors were traced and a call makes. GLOB selects by name.\n"
+		"tensors were traced and a call makes; and the tensors that the last graph holds, which are not\n"
+		"among its inputs: weights, constants. GLOB selects by name.\n"
 		"Example: compiled 'block*'",
 	.max_args = 1,
 	.needs = LBX_NEEDS_RUNTIME,
