@@ -14,13 +14,16 @@ static void tell_captured(struct lbx_context *context, struct lbx_table *table, 
 {
 	enum { NAMED = 5, LEAST = 64, MOST = 4096 };
 	struct lbx_out *out = context->out;
-	char label[LBX_DESCRIPTION_MAX];
+	char label[LBX_DESCRIPTION_MAX], bytes[32];
 	struct lbx_tensor t;
 	int named = 0;
 
-	if (c->n_captured)
-		lbx_tell(out, "  holds    %pF, %pF", LBX_COUNT("n_captured", c->n_captured, "tensor"),
-			 LBX_SIZE("captured_bytes", c->captured_bytes));
+	LBX_KEY(out, "n_captured", json_integer((json_int_t)c->n_captured));
+	LBX_KEY(out, "captured_bytes", json_integer((json_int_t)c->captured_bytes));
+	if (c->n_captured && !out->json) {
+		lbx_format_bytes((int64_t)c->captured_bytes, bytes, sizeof bytes);
+		lbx_printf(out, "  holds    %" PRIu64 " tensor%s, %s", c->n_captured, LB_S(c->n_captured), bytes);
+	}
 	lbx_begin_list(out, "captured");
 	for (uint64_t i = 0; i < c->n_captured && i < MOST && (out->json || named <= NAMED); i++) {
 		if (!lbx_table_captured(table, c, i, &t) || lbx_tensor_nbytes(&t) < LEAST)
