@@ -158,3 +158,40 @@ void play_failing_reshape(bool sick)
 {
 	lb_keep(lb_named("y", lb_reshape(normal(6, 4, 12), sick ? LB_SHAPE(5, 5) : LB_SHAPE(3, 8))));
 }
+
+/* A turn's work. */
+static lb_tensor *turn(int64_t size, uint64_t key)
+{
+	lb_tensor *x = normal(size, size, key), *w = normal(size, size, key + 1);
+
+	return lb_matmul(lb_tanh(lb_matmul(x, w)), lb_exp(lb_sin(w)));
+}
+
+/* Each turn keeps its output; or writes over one. */
+void play_growing_history(bool sick)
+{
+	lb_tensor *output = NULL;
+
+	for (int i = 0; i < 100; i++) {
+		LB_SCOPE {
+			lb_tensor *y = lb_named("output", turn(256, 33));
+			lb_eval(y);
+			if (sick)
+				lb_keep(y);
+			else
+				lb_replace(&output, y);
+		}
+	}
+}
+
+/* Layers are made by one call, too, but all at once; numbers that are kept are few bytes. */
+void play_model_and_losses(bool sick)
+{
+	(void)sick;
+	for (int i = 0; i < 100; i++)
+		lb_eval(lb_keep(lb_named("loss", lb_sum(turn(64, 34), LB_ALL_AXES, false))));
+	lb_tensor *layers[100];
+	for (int i = 0; i < 100; i++)
+		layers[i] = lb_keep(normal(256, 256, 35));
+	lb_eval_n(100, layers);
+}

@@ -1,0 +1,133 @@
+/* Results that are kept time after time, one an evaluation, by the call that makes them: a list that grows. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/diagnose/rule.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+
+enum { SITES = 64, LEAST = 64, TURNS_LEAST = 60, BYTES_LEAST = 1 << 20, BYTES_MEDIUM = 16 << 20 };
+
+struct site {
+	uint64_t pc, n, first, last; /* tensors; the first and the last evaluation */
+	int64_t bytes;
+	struct lbx_tensor like; /* the first that was seen */
+	uint64_t evals[LEAST];  /* of the first LEAST */
+};
+
+struct growing {
+	int n;
+	struct site list[SITES];
+};
+
+static bool is_like(const struct lbx_tensor *a, const struct lbx_tensor *b)
+{
+	return a->dtype == b->dtype && a->rank == b->rank &&
+	       memcmp(lbx_shape(a), lbx_shape(b), (size_t)a->rank * sizeof *lbx_shape(a)) == 0;
+}
+
+static struct site *site_of(struct growing *g, const struct lbx_tensor *t)
+{
+	for (int i = 0; i < g->n; i++)
+		if (g->list[i].pc == t->site)
+			return &g->list[i];
+	if (g->n == SITES)
+		return NULL;
+	g->list[g->n] = (struct site){ .pc = t->site, .first = t->eval, .like = *t };
+	return &g->list[g->n++];
+}
+
+/* What the program keeps, and has memory of its own. */
+static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
+{
+	bool is_kept = t->state == LBX_READY && !t->torn && t->refs > t->scope_refs && t->eval && t->site;
+
+	(void)c;
+	if (!is_kept || t->op_class == LB_CLASS_VIEW || t->size == 0)
+		return true;
+	struct site *s = site_of(state, t);
+	if (!s || !is_like(&s->like, t))
+		return true;
+	if (s->n < LEAST)
+		s->evals[s->n] = t->eval;
+	s->n++;
+	s->bytes += t->buffer_bytes;
+	s->first = t->eval < s->first ? t->eval : s->first;
+	s->last = t->eval > s->last ? t->eval : s->last;
+	return true;
+}
+
+/* Of those that were seen first, how many are of an evaluation of their own. */
+static int turns(const struct site *s)
+{
+	int n = 0;
+
+	for (int i = 0; i < LEAST; i++) {
+		bool is_new = true;
+		for (int k = 0; k < i; k++)
+			is_new &= s->evals[k] != s->evals[i];
+		n += is_new;
+	}
+	return n;
+}
+
+/* One each time, and up to now. */
+static bool grows(const struct lbx_case *c, const struct site *s)
+{
+	uint64_t newest = c->root.counters.evals;
+
+	return s->n >= LEAST && s->bytes >= BYTES_LEAST && turns(s) >= TURNS_LEAST && s->last <= newest + 1 &&
+	       newest - (s->last < newest ? s->last : newest) <= (s->last - s->first) / 8;
+}
+
+static bool tell(struct lbx_case *c, const struct site *s)
+{
+	bool is_much = s->bytes >= BYTES_MEDIUM;
+	struct lbx_diagnosed *f = lbx_case_found(c, is_much ? LBX_MEDIUM : LBX_LOW, is_much ? 0.7 : 0.6);
+	char bytes[32], type[LBX_TYPE_MAX];
+
+	if (!f)
+		return lb_ok();
+	f->pc = s->pc;
+	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
+	lbx_describe_type(&s->like, type, sizeof type);
+	LBX_SAY(f->title, "%" PRIu64 " results of one call are kept, one of each evaluation", s->n);
+	LBX_SAY(f->evidence,
+		"Each is %s, made by %s, and the program holds them all: of evaluations %" PRIu64 " to %" PRIu64 ".",
+		type, s->like.op, s->first, s->last);
+	LBX_SAY(f->cost, "%s, and more with each turn", bytes);
+	LBX_SAY(f->advice,
+		"Keep what is needed of them (lb_item()), release the rest, or write over one (lb_replace()).");
+	return lb_ok();
+}
+
+static bool conclude(struct lbx_case *c, void *state)
+{
+	const struct growing *g = state;
+
+	for (int i = 0; i < g->n; i++)
+		if (grows(c, &g->list[i]) && !tell(c, &g->list[i]))
+			return false;
+	return lb_ok();
+}
+
+const struct lbx_rule lbx_rule_growing_list = {
+	.id = "L7e",
+	.name = "growing-list",
+	.title = "results of one call that are kept turn after turn",
+	.sees = LBX_SEES_TENSORS | LBX_SEES_RUNTIME,
+	.meaning =
+	    "A list to which each turn adds its result, or a result that nobody releases, grows for as long as the\n"
+	    "program runs.",
+	.example = "while (step(&loss))\n"
+		   "	history[n++] = lb_keep(loss);      /* nobody releases them */",
+	.demands =
+	    "64 tensors or more of one call, alike in dtype and shape, with values and memory of their own, which the\n"
+	    "program holds; of 64 of them 60 or more are of an evaluation of their own, and the newest is of the last\n"
+	    "eighth of the time. From 1 MiB on; above low from 16 MiB on.",
+	.cure = "lb_item() where a number is enough; lb_release(), lb_replace().",
+	.state = sizeof(struct growing),
+	.tensor = see,
+	.conclude = conclude,
+};
