@@ -172,3 +172,19 @@ void play_null_beyond_limit(bool sick)
 	row = lb_data(lb_named("states", normal(1024, 1024, 5)));
 	(void)row[8];
 }
+
+struct layer {
+	void (*forward)(const struct layer *);
+};
+
+static void do_nothing(const struct layer *layer)
+{
+	(void)layer;
+}
+
+void play_null_function(bool sick)
+{
+	volatile struct layer layer = { sick ? NULL : do_nothing };
+
+	layer.forward(NULL);
+}

@@ -1,7 +1,8 @@
 /* Memory that is used when it is gone, and beyond where it ends. */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "scene.h"
 
@@ -65,4 +66,21 @@ void play_heap_overrun(bool sick)
 		row[i] = 1;
 	if (sick)
 		__builtin_trap();
+}
+
+/* The file that a tensor lies in becomes shorter. */
+void play_shorter_file(bool sick)
+{
+	size_t bytes = (size_t)ROWS * COLUMNS * sizeof(float);
+	FILE *file = tmpfile();
+
+	if (ftruncate(fileno(file), (off_t)bytes) != 0)
+		abort();
+	void *rows = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fileno(file), 0);
+	lb_tensor *x =
+	    lb_named("mapped", lb_from_memory(rows, (int64_t)bytes, LB_SHAPE(ROWS, COLUMNS), LB_F32, NULL, NULL));
+	if (ftruncate(fileno(file), sick ? 0 : (off_t)bytes) != 0)
+		abort();
+	lb_eval(lb_sum(x, LB_ALL_AXES, false));
+	fclose(file);
 }

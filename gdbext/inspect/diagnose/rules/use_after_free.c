@@ -125,7 +125,20 @@ static bool tell_freed(struct lbx_case *c, const struct freed *s)
 	return lb_ok();
 }
 
-/* Memory that the program has lent to a tensor, and taken away too early. */
+/* The program's own frame; of a thread of the runtime's, the call that asked for what it computes. */
+static void tell_place(struct lbx_case *c, struct lbx_diagnosed *f)
+{
+	const struct lbx_frame_view *own = lbx_case_own_frame(c);
+	struct lbx_thread thread;
+	uint64_t slot = 0;
+
+	lbx_diagnosed_frame(f, own);
+	while (!own && lbx_table_thread(c->table, &slot, &thread))
+		if (thread.tid == c->death.tid && thread.eval)
+			f->pc = thread.site;
+}
+
+/* Memory that the program has lent to a tensor, and taken away, or closed (mprotect(2)), too early. */
 static bool tell_lent(struct lbx_case *c, const struct lbx_place *place)
 {
 	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.97);
@@ -134,15 +147,33 @@ static bool tell_lent(struct lbx_case *c, const struct lbx_place *place)
 	if (!f)
 		return lb_ok();
 	lbx_describe(&place->tensor, label, sizeof label);
-	LBX_SAY(f->title, "the memory that a tensor was made over is not there: %s", label);
+	LBX_SAY(f->title, "the memory that a tensor was made over %s: %s",
+		c->death.signal == SIGBUS      ? "is of a file that ends before it"
+		: c->death.code == SEGV_ACCERR ? "lets nobody read it"
+					       : "is not there",
+		label);
 	LBX_SAY(f->evidence, "0x%" PRIx64 " is byte %" PRIu64 " of its buffer, memory of the program's own.",
 		c->death.address, place->distance);
 	struct lbx_key key = lbx_tensor_key(&place->tensor);
 	lbx_diagnosed_tensor(f, &key);
-	lbx_diagnosed_frame(f, lbx_case_own_frame(c));
-	LBX_SAY(f->advice, "Free it in the function that lb_from_memory() takes for that: it is called when no tensor "
-			   "needs the memory any more.");
+	tell_place(c, f);
+	LBX_SAY(f->advice, "%s",
+		c->death.signal == SIGBUS
+		    ? "A file that is mapped must not become shorter: write a new one, and rename it."
+		    : "Free it in the function that lb_from_memory() takes for that: it is called "
+		      "when no tensor needs the memory any more.");
 	return lb_ok();
+}
+
+/* Of a file that ends too early the core may hold zeros. */
+static bool is_gone(const struct lbx_case *c)
+{
+	bool is_cut = c->death.signal == SIGBUS && c->death.code == BUS_ADRERR;
+	char byte;
+
+	return c->has_death && c->death.has_address &&
+	       (is_cut ||
+		(c->death.signal == SIGSEGV && !lbx_target_try_read(c->context->target, c->death.address, &byte, 1)));
 }
 
 static bool conclude(struct lbx_case *c, void *state)
@@ -150,16 +181,14 @@ static bool conclude(struct lbx_case *c, void *state)
 	const struct freed *s = state;
 	struct lbx_places *places;
 	struct lbx_place place;
-	char byte;
 
-	if (!c->has_death || !c->death.has_address || c->death.signal != SIGSEGV ||
-	    lbx_target_try_read(c->context->target, c->death.address, &byte, 1))
+	if (!is_gone(c))
 		return true;
 	if (!lbx_places_create(c->context, &places))
 		return false;
 	lbx_places_find(places, c->death.address, &place);
 	lbx_places_destroy(places);
-	if (place.kind == LBX_PLACE_DATA && place.buffer.flags & LB_BUFFER_FOREIGN && c->death.code == SEGV_MAPERR)
+	if (place.kind == LBX_PLACE_DATA && place.buffer.flags & LB_BUFFER_FOREIGN)
 		return tell_lent(c, &place);
 	return place.kind != LBX_PLACE_NOTHING || !s->is_freed || tell_freed(c, s);
 }
@@ -178,7 +207,8 @@ const struct lbx_rule lbx_rule_use_after_free = {
 		   "sum += row[0];     /* its tensor is gone */",
 	.demands =
 	    "It died of SIGSEGV at an address that nobody can read, and the flight recorder has the end of a buffer that\n"
-	    "held it, and no later one there; or a living tensor lies there, over memory of the program's own.",
+	    "held it, and no later one there; or at one of a living tensor over memory of the program's own, also of SIGBUS,\n"
+	    "where a mapped file ends.",
 	.cure = "lb_keep() for what outlives its scope; memory that is lent is freed by the function given with it.",
 	.state = sizeof(struct freed),
 	.event = happen,
