@@ -629,6 +629,24 @@ typedef bool lb_vjp_function(void *context, int n_in, lb_tensor *const *in, int 
 LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in, lb_tensor *const *in,
 			  int n_out, lb_tensor **out);
 
+/* ---- checking functions ---- */
+
+typedef struct lb_check_options {
+	double rtol, atol; /* 0: 1e-6 and 1e-8 of float64, 1e-2 and 1e-3 of float32, 1e-1 and 1e-2 of halves */
+	double step; /* of the differences, relative to max(1, |x|); 0: 1e-5 of float64, else 1e-2 */
+	int64_t samples; /* elements of each input that are tried, spread evenly; 0: 64 */
+	int64_t tile[2]; /* rows and columns of the last two axes; 0: 32 */
+} lb_check_options;
+
+/* Whether the gradients of fn's result, one floating number, by its inputs, all floating, are what central differences
+ * give. False, with an error that names the first input and element where they are not. */
+LB_API bool lb_check_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_check_options options);
+/* Whether fn gives what the reference gives, of random normal inputs of a floating dtype: of each case the shapes of its
+ * n_in inputs, shapes[case * n_in + i]. False, with an error that names the case, the result, how many elements differ, and
+ * the first tile where they do. NaN equals NaN. */
+LB_API bool lb_check_kernel(lb_function *fn, lb_function *reference, void *context, int n_in, int n_out, lb_dtype dtype,
+			    int n_cases, const lb_list *shapes, lb_check_options options);
+
 /* ---- optimisers ----
  *
  *	lb_optimizer *o = lb_adamw((lb_adam_options){ .rate = 1e-3, .weight_decay = 0.01 });

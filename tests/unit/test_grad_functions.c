@@ -519,9 +519,102 @@ static void leaks(void **state)
 	assert_int_equal(lb_active_memory(), bytes);
 }
 
+/* ---- lb_check_grad(), lb_check_kernel() ---- */
+
+FUNCTION(product_of_sines)
+{
+	BEGIN(c);
+	out[0] = lb_sum(lb_multiply(lb_sin(in[0]), in[1]), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+/* A gradient that is wrong in one element of the second input. */
+static bool wrong_vjp(void *c_, int n_in, lb_tensor *const *in, int n_out, lb_tensor *const *out,
+		      lb_tensor *const *cotangents, lb_tensor **grads)
+{
+	const double off[] = { 1, 1, 1, 1, 1.5, 1 };
+	lb_tensor *error = lb_from_data(off, sizeof off, LB_SHAPE(2, 3), LB_F64);
+
+	(void)c_, (void)n_in, (void)n_out, (void)out;
+	grads[0] = lb_multiply(lb_multiply(lb_cos(in[0]), in[1]), cotangents[0]);
+	grads[1] = lb_multiply(lb_multiply(lb_sin(in[0]), error), cotangents[0]);
+	return lb_ok();
+}
+
+FUNCTION(wrong_somewhere)
+{
+	BEGIN(c);
+	return lb_custom_vjp(product_of_sines, wrong_vjp, NULL, n_in, in, n_out, out);
+}
+
+static void checked_gradients(void **state)
+{
+	lb_check_options none = { .rtol = 0 };
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *in[] = { lb_reshape(lb_arange(0.5, 6.5, 1, LB_F64), LB_SHAPE(2, 3)),
+				    lb_reshape(lb_arange(1, 7, 1, LB_F64), LB_SHAPE(2, 3)) };
+		assert_true(lb_check_grad(product_of_sines, NULL, 2, in, none));
+		assert_false(lb_check_grad(wrong_somewhere, NULL, 2, in, none));
+		if (!strstr(lb_error_message(), "check_grad: input 1, element [1, 1]: the gradient is "))
+			fail_msg("%s", lb_error_message());
+		lb_clear_error();
+		lb_tensor *half[] = { lb_astype(in[0], LB_F32), lb_astype(in[1], LB_F32) };
+		assert_true(lb_check_grad(product_of_sines, NULL, 2, half, none));
+		lb_tensor *whole[] = { in[0], lb_astype(in[1], LB_I32) };
+		assert_false(lb_check_grad(product_of_sines, NULL, 2, whole, none));
+		assert_string_equal(lb_error_message(), "check_grad: input 1 is no floating tensor");
+		lb_clear_error();
+	}
+}
+
+FUNCTION(plain_product)
+{
+	BEGIN(c);
+	out[0] = lb_matmul(in[0], in[1]);
+	return out[0] != NULL;
+}
+
+/* Forgets what is left of the rows behind whole blocks of 32. */
+FUNCTION(careless_product)
+{
+	BEGIN(c);
+	lb_tensor *all = lb_matmul(in[0], in[1]);
+	int64_t rows = lb_dim(all, 0), whole = rows - rows % 32;
+
+	out[0] = whole == rows
+		     ? all
+		     : lb_slice_update(all, lb_full(LB_SHAPE(rows - whole, lb_dim(all, 1)), 0, LB_F32), LB_FROM(whole));
+	return out[0] != NULL;
+}
+
+static void checked_kernels(void **state)
+{
+	static const int64_t a[2] = { 64, 16 }, b[2] = { 16, 40 }, c[2] = { 70, 16 };
+	const lb_list shapes[] = { { 2, a }, { 2, b }, { 2, c }, { 2, b } };
+	lb_check_options none = { .rtol = 0 };
+
+	(void)state;
+	assert_true(lb_check_kernel(plain_product, plain_product, NULL, 2, 1, LB_F32, 2, shapes, none));
+	assert_true(lb_check_kernel(careless_product, plain_product, NULL, 2, 1, LB_F32, 1, shapes, none));
+	assert_false(lb_check_kernel(careless_product, plain_product, NULL, 2, 1, LB_F32, 2, shapes, none));
+	if (!strstr(lb_error_message(),
+		    "check_kernel: case 1, inputs (70,16) (16,40): result 0: 240 of 2800 elements differ, by ") ||
+	    !strstr(lb_error_message(), "; the first in tile [2, 0] of 32 x 32, at [64, 0]: 0, and the reference has "))
+		fail_msg("%s", lb_error_message());
+	lb_clear_error();
+	assert_false(lb_check_kernel(plain_product, plain_product, NULL, 2, 1, LB_I32, 1, shapes, none));
+	lb_clear_error();
+	assert_false(lb_check_kernel(NULL, plain_product, NULL, 2, 1, LB_F32, 1, shapes, none));
+	lb_clear_error();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(checked_gradients),
+		cmocka_unit_test(checked_kernels),
 		cmocka_unit_test(which_inputs),
 		cmocka_unit_test(constants),
 		cmocka_unit_test(evaluation_inside),
