@@ -415,7 +415,7 @@ static const struct lbx_target_ops process_ops = {
 	.destroy = process_destroy,
 };
 
-static const struct lbx_target_ops glance_ops = { .read = read_glance };
+static const struct lbx_target_ops glance_ops = { .read = read_glance, .direct = process_direct };
 static const struct lbx_target_ops now_ops = { .read = read_now };
 
 bool lbx_process_open(pid_t pid, struct lbx_target **ret)

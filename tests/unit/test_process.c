@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/sanitizer.h"
+#include "inspect/tensor/array.h"
 #include "lazybones.h"
 #include "target/copy.h"
 #include "target/hold.h"
@@ -384,6 +385,15 @@ static void what_is_kept_is_what_was_read(void **state)
 		assert_int_equal(seen[NUMBERS / 2], kept);
 	}
 	assert_true(counted(now) != kept);
+	/* elements are not kept */
+	struct lbx_tensor t = { .state = LBX_READY,
+				.dtype = LB_U64,
+				.size = 1,
+				.data = (uintptr_t)&numbers[NUMBERS - 1],
+				.buffer_bytes = sizeof *numbers };
+	struct lbx_array array;
+	assert_true(lbx_array_of_tensor(target, &t, &array));
+	assert_ptr_equal(lbx_target_direct(array.target), glance);
 	assert_false(lbx_target_try_read(target, 0, seen, sizeof seen));
 	assert_false(lbx_target_try_read(glance, 0, seen, 1));
 	lbx_target_destroy(target);

@@ -85,7 +85,7 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, 
 	if (t->torn)
 		return lb_fail("tensor #%llu is torn: the program stopped while it was being changed", id);
 	memset(ret, 0, sizeof *ret);
-	ret->target = target;
+	ret->target = lbx_target_glance(target); /* elements may be many: they are not kept */
 	ret->low = t->data;
 	ret->high = t->data + (uint64_t)t->buffer_bytes;
 	ret->dtype = t->dtype;
