@@ -34,7 +34,4 @@ bool lb_cursor_part(const struct lb_cursor *c, const char *field, uint64_t at, u
 enum { LB_QUOTED = 48 };
 const char *lb_quoted(const void *bytes, uint64_t n, char text[LB_QUOTED]);
 
-/* Well-formed UTF-8 (RFC 3629) without NUL. */
-bool lb_is_text(const void *bytes, uint64_t n);
-
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "kernels/kernels.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 enum { MAX_DEPTH = 32 };
 

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/plural.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/inflate.h"
 #include "io/npy.h"

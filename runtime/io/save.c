@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "eval/eval.h"
 #include "graph/shape.h"
 #include "io/cursor.h"

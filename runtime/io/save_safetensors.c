@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "io/cursor.h"
 #include "io/safetensors.h"
 #include "io/save.h"

@@ -6,11 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "inspect/command.h"
 #include "inspect/operand/operand.h"
 #include "inspect/tensor/format.h"
 #include "inspect/texts.h"
-#include "io/cursor.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
 #include "io/writer.h"
