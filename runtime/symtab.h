@@ -452,8 +452,8 @@ struct lb_symtab {
 	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES]; /* globs, as of fnmatch(), which a debugger
 				 * may write; an empty one matches nothing */
 	uint64_t step_refusal; /* address of a text: why the newest that counts as `unstepped` does */
-	/* Named values are logged, a line of JSON each time one is computed, while `log` is not 0. Whoever changes what follows
-	 * sets it to another number last: then the file is opened anew. */
+	/* Named values are logged, a line of JSON each time one is computed, while `log` is odd. Whoever changes what follows
+	 * sets it to a larger number last: then the file is opened anew. None comes twice, as nobody looks at it between. */
 	uint32_t log;
 	uint32_t nan; /* what a result with NaN or Inf that no input has does: 0 nothing, 1 warn, 2 stop */
 	char log_names[LB_LOG_BYTES]; /* globs, as of fnmatch(), with commas between; "": all names */

@@ -4,15 +4,20 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mix.h"
+#include "base/text.h"
 #include "kernels/kernels.h"
+#include "ops/operation.h"
 
 enum { LINE = 4096, PATH_BYTES = 512 };
 
@@ -20,6 +25,9 @@ static struct {
 	pthread_mutex_t lock;
 	uint32_t log; /* the root's, for which the file was opened */
 	int fd;       /* -1: none is open */
+	dev_t device;
+	ino_t inode;
+	locale_t plain; /* whose numbers have points, whatever the program's have */
 	uint64_t lines;
 } journal = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
@@ -65,39 +73,70 @@ static void expand(const char *path, char ret[PATH_BYTES])
 
 static void give_up(const char *path, const char *why)
 {
+	uint32_t log = journal.log;
+
 	fprintf(stderr, "lazybones: %s: %s: nothing is logged\n", path, why);
-	__atomic_store_n(&lb_root->log, 0, __ATOMIC_RELAXED);
+	/* unless a debugger has begun another one */
+	__atomic_compare_exchange_n(&lb_root->log, &log, log + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* A FIFO that nobody reads is refused: opened to be written, it would wait. One that is read slowly is waited for. */
+static int open_to_write(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_APPEND);
+	return fd;
+}
+
+/* Programs that close all they have not opened themselves get the number again, for a file of theirs. */
+static bool is_ours(void)
+{
+	struct stat now;
+
+	return journal.fd <= STDERR_FILENO ||
+	       (fstat(journal.fd, &now) == 0 && now.st_dev == journal.device && now.st_ino == journal.inode);
 }
 
 static bool open_file(void)
 {
 	uint32_t log = __atomic_load_n(&lb_root->log, __ATOMIC_ACQUIRE);
 	char file[LB_LOG_BYTES], path[PATH_BYTES];
+	struct stat opened;
 
 	if (log == journal.log)
-		return log && journal.fd >= 0;
-	if (journal.fd > STDERR_FILENO)
+		return (log & 1) && journal.fd >= 0;
+	if (journal.fd > STDERR_FILENO && is_ours())
 		close(journal.fd);
 	journal.fd = -1;
 	journal.log = log;
 	journal.lines = 0;
+	if (!journal.plain)
+		journal.plain = newlocale(LC_NUMERIC_MASK, "C", 0);
 	memcpy(file, lb_root->log_file, sizeof file - 1);
 	file[sizeof file - 1] = '\0';
-	if (!log || !*file)
+	if (!(log & 1) || !*file)
 		return false;
 	expand(file, path);
-	journal.fd = strcmp(path, "-") == 0 ? STDERR_FILENO
-					    : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-	if (journal.fd < 0)
-		give_up(path, strerror(errno));
-	return journal.fd >= 0;
+	journal.fd = strcmp(path, "-") == 0 ? STDERR_FILENO : open_to_write(path);
+	if (journal.fd < 0 || fstat(journal.fd, &opened) != 0) {
+		give_up(path, errno == ENXIO ? "nobody reads it" : strerror(errno));
+		return false;
+	}
+	journal.device = opened.st_dev;
+	journal.inode = opened.st_ino;
+	return true;
 }
 
-static void put(const char *line, size_t n)
+/* What a signal of these would say is said by errno, and no reason for the program to die. */
+static void write_all(const char *line, size_t n)
 {
 	while (n > 0) {
 		ssize_t written = write(journal.fd, line, n);
-		if (written < 0 && errno == EINTR)
+		if (written < 0 && errno == EAGAIN)
+			poll(&(struct pollfd){ .fd = journal.fd, .events = POLLOUT }, 1, -1);
+		if (written < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (written <= 0) {
 			give_up("the log", strerror(errno));
@@ -108,51 +147,29 @@ static void put(const char *line, size_t n)
 	}
 }
 
-/* ---- a value ---- */
-
-struct figures {
-	double min, max, shift, sum, squares, norm; /* of the finite values, sums of which are around `shift` */
-	int64_t count, finite, nan, inf, zero;
-	uint64_t hash; /* of the elements' bytes in row-major order */
-	uint64_t bag;  /* likewise, in whatever order */
-};
-
-static void see(struct figures *f, const char *element, enum lb_dtype dtype)
+static void put(const char *line, size_t n)
 {
-	uint64_t bits = 0;
-	double x = lb_load_double(element, dtype);
+	static const struct timespec at_once;
+	sigset_t ours, before, pending;
 
-	memcpy(&bits, element, (size_t)lb_dtypes[dtype].bytes);
-	f->hash = lb_mix(f->hash ^ bits);
-	f->bag += lb_mix(bits);
-	f->count++;
-	if (!isfinite(x)) {
-		f->nan += isnan(x) != 0;
-		f->inf += isinf(x) != 0;
+	if (!is_ours()) {
+		give_up("the log", "the program has closed it");
 		return;
 	}
-	if (f->finite++ == 0)
-		f->min = f->max = f->shift = x;
-	f->min = x < f->min ? x : f->min;
-	f->max = x > f->max ? x : f->max;
-	f->zero += x == 0;
-	f->norm += x * x;
-	x -= f->shift;
-	f->sum += x;
-	f->squares += x * x;
-}
-
-static void see_axis(struct figures *f, const char *at, const struct lb_tensor *t, int axis)
-{
-	enum lb_dtype dtype = (enum lb_dtype)t->dtype;
-	int64_t n = t->rank ? t->shape[axis] : 1, step = t->rank ? t->strides[axis] * lb_dtypes[dtype].bytes : 0;
-
-	for (int64_t i = 0; i < n; i++) {
-		if (axis < t->rank - 1)
-			see_axis(f, at + i * step, t, axis + 1);
-		else
-			see(f, at + i * step, dtype);
-	}
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	write_all(line, n);
+	if (sigismember(&pending, SIGPIPE))
+		sigdelset(&ours, SIGPIPE);
+	if (sigismember(&pending, SIGXFSZ))
+		sigdelset(&ours, SIGXFSZ);
+	if (!lb_journal_on()) /* it has failed */
+		while (sigtimedwait(&ours, NULL, &at_once) > 0)
+			;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- a line ---- */
@@ -175,14 +192,15 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 static void add_text(struct line *l, const char *key, const char *text)
 {
 	add(l, ",\"%s\":\"", key);
+	bool is_text = lb_is_text(text, strlen(text));
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		if (c == '"' || c == '\\')
 			add(l, "\\%c", c);
-		else if (c < ' ')
-			add(l, "\\u%04x", c);
-		else
-			add(l, "%c", c);
+		else if (c < ' ' || (c > '~' && !is_text))
+			add(l, "\\u%04x", c < 0x80 ? c : 0xfffd);
+		else if (l->n < sizeof l->text - 1)
+			l->text[l->n++] = (char)c;
 	}
 	add(l, "\"");
 }
@@ -195,11 +213,12 @@ static void add_real(struct line *l, const char *key, bool is, double value)
 		add(l, ",\"%s\":null", key);
 }
 
-static void write_line(const struct lb_tensor *t, const struct figures *f)
+static void write_line(const struct lb_tensor *t, const struct lb_figures *f)
 {
-	struct line l = { .n = 0 };
-	double n = (double)f->finite, mean = f->sum / n, variance = f->squares / n - mean * mean;
+	struct line l;
 
+	locale_t before = uselocale(journal.plain);
+	l.n = 0;
 	add(&l, "{\"step\":%" PRIu64 ",\"eval\":%" PRIu64 ",\"id\":%" PRIu64, ++journal.lines, t->eval, t->id);
 	add_text(&l, "name", (const char *)(uintptr_t)t->name);
 	add_text(&l, "op", lb_ops[t->op].name);
@@ -210,22 +229,23 @@ static void write_line(const struct lb_tensor *t, const struct figures *f)
 	add(&l, "],\"count\":%" PRId64, f->count);
 	add_real(&l, "min", f->finite, f->min);
 	add_real(&l, "max", f->finite, f->max);
-	add_real(&l, "mean", f->finite, f->shift + mean);
-	add_real(&l, "std", f->finite, sqrt(variance > 0 ? variance : 0));
-	add_real(&l, "l2", true, sqrt(f->norm));
+	add_real(&l, "mean", f->finite, f->mean);
+	add_real(&l, "std", f->finite, f->std);
+	add_real(&l, "l2", true, f->l2);
 	add(&l, ",\"nan\":%" PRId64 ",\"inf\":%" PRId64 ",\"zero\":%" PRId64, f->nan, f->inf, f->zero);
 	add(&l, ",\"hash\":\"%016" PRIx64 "\",\"bag\":\"%016" PRIx64 "\"}\n", f->hash, f->bag);
+	uselocale(before);
 	put(l.text, l.n);
 }
 
 void lb_journal(const struct lb_tensor *t)
 {
-	struct figures f = { .hash = (uint64_t)t->dtype };
+	struct lb_figures f;
 
 	if (!lb_journal_wants(t))
 		return;
-	if (t->size > 0)
-		see_axis(&f, lb_tensor_data(t), t, 0);
+	struct lb_view x = lb_view_of(t);
+	lb_find_figures(&x, &f);
 	lb_journal_lock();
 	if (open_file())
 		write_line(t, &f);

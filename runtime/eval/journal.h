@@ -9,13 +9,13 @@
 
 static inline bool lb_journal_on(void)
 {
-	return __builtin_expect(__atomic_load_n(&lb_root->log, __ATOMIC_RELAXED) != 0, 0);
+	return __builtin_expect(__atomic_load_n(&lb_root->log, __ATOMIC_RELAXED) & 1, 0);
 }
 
 /* Whether its name is among those that are logged: then it is computed apart from what it could be fused with. */
 bool lb_journal_wants(const struct lb_tensor *t);
 /* Its value has been computed: a line, if it is wanted. Never fails: where the file cannot be written, a line on stderr says
- * so, and no more is logged. */
+ * so, and no more is logged. Who reads a pipe slowly is waited for. */
 void lb_journal(const struct lb_tensor *t);
 /* Around a fork. */
 void lb_journal_lock(void);

@@ -10,6 +10,7 @@
 #include "graph/shape.h"
 #include "kernels/kernels.h"
 #include "lazybones.h"
+#include "ops/operation.h"
 #include "probes.h"
 #include "publish/root.h"
 
@@ -40,9 +41,6 @@ static void look_for_nan(const struct lb_tensor *t)
 
 static bool is_finite(const struct lb_tensor *t)
 {
-	struct lb_view view = { .dtype = (enum lb_dtype)t->dtype, .rank = t->rank };
-	double low, high;
-
 	if (!t->buffer && lb_op_class(t->op) == LB_CLASS_VIEW && t->n_inputs > 0)
 		return is_finite(lb_tensor_input(t, 0));
 	if (t->watch & LB_WATCH_ODD) /* its memory may be the result's by now */
@@ -51,11 +49,8 @@ static bool is_finite(const struct lb_tensor *t)
 		return true;
 	if (!t->buffer) /* a constant, which its consumers know */
 		return (t->op != LB_OP_SCALAR && t->op != LB_OP_FULL) || isfinite(lb_param_double(t, 0));
-	view.data = lb_tensor_data(t);
-	memcpy(view.shape, t->shape, sizeof view.shape);
-	memcpy(view.strides, t->strides, sizeof view.strides);
-	lb_find_extremes(&view, &low, &high);
-	return isfinite(low) && isfinite(high);
+	struct lb_view view = lb_view_of(t);
+	return lb_is_finite(&view);
 }
 
 /* No input has one: it passes none on. Without inputs it is data, as a mask of -Inf is. */
@@ -109,12 +104,10 @@ static void stop_at_nan(struct lb_tensor *t)
 
 static void look_for_range(const struct lb_tensor *t)
 {
-	struct lb_view view = { .data = lb_tensor_data(t), .dtype = (enum lb_dtype)t->dtype, .rank = t->rank };
 	double low, high;
 	if (t->size == 0 || t->dtype == LB_C64)
 		return;
-	memcpy(view.shape, t->shape, sizeof view.shape);
-	memcpy(view.strides, t->strides, sizeof view.strides);
+	struct lb_view view = lb_view_of(t);
 	lb_find_extremes(&view, &low, &high);
 	int64_t least = lb_order_double(low), largest = lb_order_double(high);
 	if (least < __atomic_load_n(&lb_root->watch_low, __ATOMIC_RELAXED) ||

@@ -209,6 +209,17 @@ bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const voi
 /* Counts NaN and ±Inf in n dense elements; 0 for integers. Stops at the first when
  * `first` is not NULL, and stores its index there. Vectorised. */
 int64_t lb_count_nonfinite(const void *data, enum lb_dtype dtype, int64_t n, int64_t *first);
+/* Whether all elements are finite, of any strides. */
+bool lb_is_finite(const struct lb_view *x);
+
+/* What tells one value from another, of numbers as doubles, complex ones by their real part. */
+struct lb_figures {
+	int64_t count, finite, nan, inf, zero;
+	double min, max, mean, std, l2; /* of the finite elements; 0 without */
+	uint64_t hash; /* of dtype and elements in row-major order */
+	uint64_t bag; /* of the elements in whatever order */
+};
+void lb_find_figures(const struct lb_view *x, struct lb_figures *ret);
 /* The least and the largest element, as doubles, of real dtypes; a NaN is larger than all others.
  * Without elements the least is +Inf, the largest -Inf. Element by element: for debuggers. */
 void lb_find_extremes(const struct lb_view *x, double *low, double *high);

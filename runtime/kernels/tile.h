@@ -65,6 +65,12 @@ struct lb_codes {
 	const float *scales, *biases;
 };
 
+/* Of n numbers; without finite ones the least is +Inf, the largest -Inf. */
+struct lb_tile_figures {
+	int64_t finite, nan, zero;
+	double min, max, mean, deviations, squares; /* of the finite ones; sums of squared x - mean, and of squared x */
+};
+
 struct lb_tiles {
 	/* The function of an elementwise op; NULL if there is none for the dtypes. `to` is
 	 * the destination's dtype, `from` that of operand a (of b for WHERE). */
@@ -81,6 +87,10 @@ struct lb_tiles {
 	/* dst = src past the caches; dst is an own, large memory */
 	void (*stream)(void *dst, const void *src, int64_t nbytes);
 	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
+	void (*figures)(int n, const double *x, struct lb_tile_figures *ret);
+	/* Adds to hash what depends on the elements, of 1, 2, 4 or 8 bytes, and on their places, which begin with `first`;
+	 * to bag what does not depend on these. */
+	void (*hash)(int64_t n, const void *data, int64_t bytes, uint64_t first, uint64_t *hash, uint64_t *bag);
 	void (*gemm)(const struct lb_gemm *gemm);
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
 	 * not `center` means a mean of 0; weight and bias may be NULL. Returns the scale, one over

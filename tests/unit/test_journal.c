@@ -4,10 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,21 +25,33 @@ static char path[LB_LOG_BYTES];
 static struct lbx_out quiet;
 
 /* As a debugger does it. */
-static void begin(const char *names)
+static void begin_names_at(const char *names, const char *file)
 {
 	memset(lb_symtab_root.log_names, 0, LB_LOG_BYTES);
 	memset(lb_symtab_root.log_file, 0, LB_LOG_BYTES);
 	snprintf(lb_symtab_root.log_names, LB_LOG_BYTES, "%s", names);
-	snprintf(lb_symtab_root.log_file, LB_LOG_BYTES, "%s", path);
-	static uint32_t number;
-	__atomic_store_n(&lb_symtab_root.log, ++number, __ATOMIC_RELEASE);
+	snprintf(lb_symtab_root.log_file, LB_LOG_BYTES, "%s", file);
+	__atomic_store_n(&lb_symtab_root.log, (lb_symtab_root.log + 1) | 1, __ATOMIC_RELEASE);
+}
+
+static void begin(const char *names)
+{
+	begin_names_at(names, path);
+}
+
+static void compute(const char *name)
+{
+	LB_SCOPE {
+		lb_eval(lb_named(name, lb_add(lb_arange(0, 3, 1, LB_F32), lb_scalar(0.5))));
+	}
+	assert_true(lb_ok());
 }
 
 static struct lbx_value_log end(void)
 {
 	struct lbx_value_log log;
 
-	lb_symtab_root.log = 0;
+	lb_symtab_root.log = (lb_symtab_root.log + 1) & ~1u;
 	if (!lbx_value_log_read(path, &quiet, &log))
 		fail_msg("%s", lb_error_message());
 	assert_false(log.is_cut);
@@ -190,21 +206,127 @@ static void child_goes_on(void **state)
 	lbx_value_log_close(&log);
 }
 
-/* The program goes on. */
+/* The program goes on, and no more is logged. */
+static void given_up(const char *to)
+{
+	begin_names_at("*", to);
+	compute("x");
+	assert_int_equal(lb_symtab_root.log & 1, 0);
+}
+
 static void nowhere_to_write(void **state)
 {
-	char kept[LB_LOG_BYTES];
+	char fifo[LB_LOG_BYTES + 8];
 
 	(void)state;
-	memcpy(kept, path, sizeof kept);
-	snprintf(path, sizeof path, "/nonexistent/log");
+	given_up("/nonexistent/log");
+	given_up("/dev/full");
+	snprintf(fifo, sizeof fifo, "%s.fifo", path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	given_up(fifo);
+	/* who read it is gone */
+	int reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	begin_names_at("*", fifo);
+	compute("first");
+	assert_int_equal(lb_symtab_root.log & 1, 1);
+	close(reader);
+	compute("second");
+	assert_int_equal(lb_symtab_root.log & 1, 0);
+	unlink(fifo);
+}
+
+/* A program that closes what it has not opened, and opens a file of its own. */
+static void another_file_of_that_number(void **state)
+{
+	FILE *own = tmpfile();
+	struct stat opened;
+
+	(void)state;
+	assert_non_null(own);
 	begin("*");
-	memcpy(path, kept, sizeof path);
-	LB_SCOPE {
-		lb_eval(lb_named("x", lb_arange(0, 3, 1, LB_F32)));
-		assert_true(lb_ok());
+	compute("before");
+	for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
+		if (fd != fileno(own) && fcntl(fd, F_GETFD) >= 0)
+			dup2(fileno(own), fd);
+	compute("after");
+	assert_int_equal(fstat(fileno(own), &opened), 0);
+	assert_int_equal(opened.st_size, 0);
+	fclose(own);
+	assert_int_equal(lb_symtab_root.log & 1, 0);
+}
+
+/* Off and on again goes to the file that was named last. */
+static void to_another_file(void **state)
+{
+	char other[LB_LOG_BYTES + 8];
+
+	(void)state;
+	begin("*");
+	compute("one");
+	struct lbx_value_log log = end();
+	assert_int_equal(log.n, 1);
+	lbx_value_log_close(&log);
+	snprintf(other, sizeof other, "%s.other", path);
+	begin_names_at("*", other);
+	compute("two");
+	compute("three");
+	log = end();
+	assert_int_equal(log.n, 1); /* as it was */
+	lbx_value_log_close(&log);
+	assert_true(lbx_value_log_read(other, &quiet, &log));
+	assert_int_equal(log.n, 2);
+	lbx_value_log_close(&log);
+	unlink(other);
+}
+
+/* Names that are no text, and programs whose numbers have commas. */
+static void odd_text(void **state)
+{
+	(void)state;
+	const char *known[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE" };
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (setlocale(LC_NUMERIC, known[i]))
+			break;
+	begin("*");
+	compute("a\xff\xc3");
+	compute("\xc3\xa4");
+	setlocale(LC_NUMERIC, "C");
+	struct lbx_value_log log = end();
+	assert_int_equal(log.n, 2);
+	assert_string_equal(log.names[0]->name, "a\xef\xbf\xbd\xef\xbf\xbd");
+	assert_string_equal(log.names[1]->name, "\xc3\xa4");
+	figures(&log.list[0], 3, 0.5, 2.5, 1.5, sqrt(2. / 3), sqrt(8.75));
+	lbx_value_log_close(&log);
+}
+
+static void *compute_some(void *arg)
+{
+	for (int i = 0; i < 200; i++)
+		compute(arg);
+	return NULL;
+}
+
+/* Lines stay whole. */
+static void from_many_threads(void **state)
+{
+	char names[4][8];
+	pthread_t threads[4];
+
+	(void)state;
+	begin("*");
+	for (int i = 0; i < 4; i++) {
+		snprintf(names[i], sizeof names[i], "x%d", i);
+		assert_int_equal(pthread_create(&threads[i], NULL, compute_some, names[i]), 0);
 	}
-	assert_int_equal(lb_symtab_root.log, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	struct lbx_value_log log = end();
+	assert_int_equal(log.n_names, 4);
+	for (int i = 0; i < 4; i++)
+		assert_non_null(lbx_value_log_find(&log, names[i], 200));
+	assert_int_equal(log.n, 800);
+	lbx_value_log_close(&log);
 }
 
 static void refused(const char *text, const char *why)
@@ -242,9 +364,16 @@ static void no_logs(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_values), cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(time_after_time),   cmocka_unit_test(turned_around),
-		cmocka_unit_test(child_goes_on),     cmocka_unit_test(nowhere_to_write),
+		cmocka_unit_test(figures_of_values),
+		cmocka_unit_test(in_the_middle),
+		cmocka_unit_test(time_after_time),
+		cmocka_unit_test(turned_around),
+		cmocka_unit_test(child_goes_on),
+		cmocka_unit_test(nowhere_to_write),
+		cmocka_unit_test(another_file_of_that_number),
+		cmocka_unit_test(to_another_file),
+		cmocka_unit_test(odd_text),
+		cmocka_unit_test(from_many_threads),
 		cmocka_unit_test(no_logs),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -519,6 +519,79 @@ static void nonfinite_counts(void **state)
 	}
 }
 
+/* Against sums element by element. */
+static void figures_of_views(void **state)
+{
+	(void)state;
+	for (int s = 0; s < N_SHAPES; s++)
+		for (int round = 0; round < 60; round++) {
+			int dtype = (int)(draw() % LB_DTYPES);
+			struct lb_view x = make_strided(dtype, round % 5, shapes[s]);
+			int64_t finite = 0, nan = 0, inf = 0, zero = 0, n = size_of(&x);
+			double min = (double)INFINITY, max = -(double)INFINITY, sum = 0, squares = 0, deviations = 0;
+			for (int64_t i = 0; i < n; i++) {
+				double v = lb_load_double(element(&x, i), x.dtype);
+				nan += isnan(v) != 0;
+				inf += isinf(v) != 0;
+				zero += v == 0;
+				if (!isfinite(v))
+					continue;
+				finite++;
+				min = v < min ? v : min;
+				max = v > max ? v : max;
+				sum += v;
+				squares += v * v;
+			}
+			for (int64_t i = 0; i < n; i++) {
+				double v = lb_load_double(element(&x, i), x.dtype) - sum / (double)finite;
+				deviations += isfinite(v) ? v * v : 0;
+			}
+			struct lb_figures f;
+			lb_find_figures(&x, &f);
+			assert_true(f.count == n && f.finite == finite && f.nan == nan && f.inf == inf &&
+				    f.zero == zero);
+			if (finite) {
+				assert_true(f.min == min && f.max == max);
+				double size = sqrt(squares / (double)finite);
+				if (isfinite(size)) {
+					assert_true(fabs(f.mean - sum / (double)finite) <= 1e-12 * size);
+					assert_true(fabs(f.std - sqrt(deviations / (double)finite)) <= 1e-9 * size);
+					assert_true(fabs(f.l2 - sqrt(squares)) <= 1e-12 * f.l2);
+				}
+			}
+			int64_t bad = nan + inf;
+			if (dtype != LB_C64) /* of which only real parts were counted */
+				assert_int_equal(lb_is_finite(&x), bad == 0);
+			free_kept();
+		}
+}
+
+/* Each place counts for the hash, none for the bag; neither knows strides. */
+static void hashes_of_views(void **state)
+{
+	enum { N = 3000 };
+	(void)state;
+	for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
+		struct lb_view x = make_view(dtype, 1, (int64_t[]){ N }), back = x;
+		struct lb_figures f, g, h;
+		memset(x.data, 0, (size_t)(N * width(dtype)));
+		lb_store_int(element(&x, 7), x.dtype, 1);
+		back.data = element(&x, N - 1);
+		back.strides[0] = -1;
+		lb_find_figures(&x, &f);
+		lb_find_figures(&back, &g);
+		assert_true(f.bag == g.bag && f.hash != g.hash);
+		lb_store_int(element(&x, 7), x.dtype, 0);
+		lb_store_int(element(&x, N - 8), x.dtype, 1);
+		lb_find_figures(&back, &h);
+		assert_true(h.bag == f.bag && h.hash == f.hash);
+		lb_store_int(element(&x, 2), x.dtype, 1);
+		lb_find_figures(&back, &g);
+		assert_true(h.bag != g.bag && h.hash != g.hash);
+		free_kept();
+	}
+}
+
 static void count_pieces(void *arg, int64_t begin, int64_t end)
 {
 	_Atomic int64_t *sum = arg;
@@ -572,6 +645,8 @@ int main(void)
 		cmocka_unit_test_teardown(gathers, reset),
 		cmocka_unit_test_teardown(wrong_indices_fail, reset),
 		cmocka_unit_test_teardown(nonfinite_counts, reset),
+		cmocka_unit_test_teardown(figures_of_views, reset),
+		cmocka_unit_test_teardown(hashes_of_views, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

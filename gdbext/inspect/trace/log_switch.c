@@ -63,11 +63,11 @@ bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, co
 		return lb_fail("log: a log is begun in a program that runs in gdb; else LAZYBONES_LOG=FILE begins one");
 	if (!root.log_at)
 		return lb_fail("log: the program's runtime (%s) keeps none", root.version);
-	if (!file && !set(context, root.log_at, 0))
+	if (!file && !set(context, root.log_at, (root.log + 1) & ~1u))
 		return false;
-	if (file && (!join_names(args, names) || !make_absolute(file, path) ||
-		     !write_text(context, root.log_names_at, names) || !write_text(context, root.log_file_at, path) ||
-		     !set(context, root.log_at, root.log + 1 ? root.log + 1 : 1)))
+	if (file &&
+	    (!join_names(args, names) || !make_absolute(file, path) || !write_text(context, root.log_names_at, names) ||
+	     !write_text(context, root.log_file_at, path) || !set(context, root.log_at, (root.log + 1) | 1)))
 		return false;
 	lbx_begin(context->out, NULL);
 	LBX_KEY(context->out, "log", file ? lbx_json_string(path) : json_null());

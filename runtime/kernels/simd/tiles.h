@@ -71,6 +71,9 @@ void LB_ISA_NAME(lb_tile_deviations)(int64_t n, int64_t period, double *acc, con
 void LB_ISA_NAME(lb_tile_shift)(int64_t n, int64_t period, void *dst, const void *x, const void *center, int dtype);
 void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes);
 int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n);
+void LB_ISA_NAME(lb_tile_figures)(int n, const double *x, struct lb_tile_figures *ret);
+void LB_ISA_NAME(lb_tile_hash)(int64_t n, const void *data, int64_t bytes, uint64_t first, uint64_t *hash,
+			       uint64_t *bag);
 void LB_ISA_NAME(lb_tile_gemm)(const struct lb_gemm *gemm);
 double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
 				 bool center, int dtype);
