@@ -259,14 +259,41 @@ static void empty_ones(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct lbx_array w = array(none, 3, shapes[i], LB_F32);
 		assert_true(lbx_attention_of_weights(&w, 0, &quiet, &a));
-		for (int64_t k = 0; k < a.n_heads; k++)
+		for (int64_t k = 0; k < a.n_heads; k++) {
 			assert_int_equal(a.heads[k].queries, 0);
+			assert_true(isnan(a.heads[k].entropy) && isnan(a.heads[k].largest) && isnan(a.heads[k].spread));
+		}
 		lbx_attention_deinit(&a);
 		struct lbx_array q = array(none, 3, shapes[i], LB_F32);
 		assert_true(lbx_attention_of_scores(&(struct lbx_attention_scores){ &q, &q, NULL, 1, true }, 0, &quiet,
 						    &a));
 		lbx_attention_deinit(&a);
 	}
+}
+
+/* Where an axis is empty, or repeats what it has, the others may say anything. */
+static void more_than_there_are(void **state)
+{
+	static const int64_t most = (int64_t)1 << 33;
+	float one = 1;
+	struct lbx_attention a;
+
+	(void)state;
+	const int64_t empty[][4] = { { most, most, 4, 0 }, { 1, most, most, 0 } };
+	for (int i = 0; i < 2; i++) {
+		struct lbx_array w = array(&one, 4, (int64_t[]){ 1, 1, 1, 1 }, LB_F32);
+		memcpy(w.shape, empty[i], sizeof empty[i]);
+		assert_false(lbx_attention_of_weights(&w, 0, &quiet, &a));
+		lbx_attention_deinit(&a);
+		lb_clear_error();
+	}
+	struct lbx_array q = array(&one, 2, (int64_t[]){ 1, 1 }, LB_F32), k = q;
+	q.shape[0] = 1 << 12, k.shape[0] = (int64_t)1 << 60;
+	q.strides[0] = k.strides[0] = 0;
+	assert_false(lbx_attention_of_scores(&(struct lbx_attention_scores){ &q, &k, NULL, 1, false }, 0, &quiet, &a));
+	assert_non_null(strstr(lb_error_message(), "too many"));
+	lbx_attention_deinit(&a);
+	lb_clear_error();
 }
 
 static void refused(void **state)
@@ -308,9 +335,10 @@ static void refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_scores),       cmocka_unit_test(of_masked_scores), cmocka_unit_test(kinds_of_heads),
-		cmocka_unit_test(a_missing_scale), cmocka_unit_test(some_of_many),     cmocka_unit_test(empty_ones),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(of_scores),           cmocka_unit_test(of_masked_scores),
+		cmocka_unit_test(kinds_of_heads),      cmocka_unit_test(a_missing_scale),
+		cmocka_unit_test(some_of_many),        cmocka_unit_test(empty_ones),
+		cmocka_unit_test(more_than_there_are), cmocka_unit_test(refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

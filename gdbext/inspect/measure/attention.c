@@ -1,5 +1,6 @@
 #include "inspect/measure/attention.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -372,21 +373,18 @@ static bool is_causal(const struct walk *w)
 static bool measure(struct walk *w, struct lbx_out *out)
 {
 	struct lbx_attention *a = w->a;
-	struct lbx_crew crew = { .doing = "measuring attention",
-				 .per_part = a->looked_at * (a->n_keys ? a->n_keys : 1),
-				 .work = work,
-				 .join = join,
-				 .context = w };
+	struct lbx_crew crew = { .doing = "measuring attention", .work = work, .join = join, .context = w };
 	bool is_shared = w->is_by_scores
 			     ? w->q.array.shared && w->k.array.shared && (!w->has_mask || w->mask.array.shared)
 			     : w->weights.array.shared;
 
-	if (a->looked_at == 0 || a->n_heads == 0)
-		return true;
-	crew.size = a->n_heads * crew.per_part;
-	if (is_shared && !lbx_crew_run(&crew, out))
+	if (!lb_mul(a->looked_at, a->n_keys ? a->n_keys : 1, &crew.per_part) ||
+	    !lb_mul(a->n_heads, crew.per_part, &crew.size))
+		return lb_fail("attention of %" PRId64 " heads, %" PRId64 " queries and %" PRId64 " keys: too many",
+			       a->n_heads, a->looked_at, a->n_keys);
+	if (crew.size > 0 && is_shared && !lbx_crew_run(&crew, out))
 		return false;
-	for (int64_t i = 0; !is_shared && i < a->n_heads; i++)
+	for (int64_t i = 0; crew.size > 0 && !is_shared && i < a->n_heads; i++)
 		if (!lbx_progress(out, crew.doing, i * crew.per_part, crew.size) || !work(w, i))
 			return false;
 	if (!w->is_by_scores && !check_sums(w))
@@ -405,12 +403,16 @@ static bool begin(struct walk *w, const struct lbx_array *of, int64_t queries)
 	a->rank = of->rank - 2;
 	memcpy(a->shape, of->shape, (size_t)a->rank * sizeof *a->shape);
 	a->n_heads = 1;
-	for (int i = 0; i < a->rank; i++)
-		a->n_heads *= a->shape[i];
 	a->n_queries = of->shape[of->rank - 2];
 	a->looked_at = queries && queries < a->n_queries ? queries : a->n_queries;
+	int64_t rows;
+	bool counted = true;
+	for (int i = 0; i < a->rank && counted; i++) /* where another axis is empty, these may have any size */
+		counted = lb_mul(a->n_heads, a->shape[i], &a->n_heads);
+	if (!counted || !lb_mul(a->n_heads, a->looked_at, &rows))
+		return lb_fail("attention of more heads than can be counted");
 	a->heads = calloc((size_t)a->n_heads + 1, sizeof *a->heads);
-	w->queries = calloc((size_t)a->n_heads * (size_t)a->looked_at + 1, sizeof *w->queries);
+	w->queries = calloc((size_t)rows + 1, sizeof *w->queries);
 	w->goes_beyond = calloc((size_t)a->n_heads + 1, sizeof *w->goes_beyond);
 	return (a->heads && w->queries && w->goes_beyond) || lb_fail("out of memory");
 }
