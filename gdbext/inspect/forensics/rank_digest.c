@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/plural.h"
@@ -129,7 +130,8 @@ bool lbx_rank_digest_write(const struct lbx_rank_digest *d, const char *path)
 
 bool lbx_is_rank_digest(const char *path)
 {
-	FILE *f = fopen(path, "re");
+	struct stat s;
+	FILE *f = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "re") : NULL; /* a FIFO would be waited for */
 	int first = f ? fgetc(f) : EOF;
 
 	if (f)
