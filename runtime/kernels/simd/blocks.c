@@ -49,7 +49,7 @@ enum { WIDE = 16 };
 #endif
 enum { K = 256, SIXTEEN = 16 };
 typedef uint8_t sixteen __attribute__((vector_size(SIXTEEN)));
-typedef uint8_t wide __attribute__((vector_size(WIDE)));
+typedef uint8_t lb_wide __attribute__((vector_size(WIDE)));
 typedef uint32_t wide_words __attribute__((vector_size(WIDE)));
 typedef int32_t ints __attribute__((vector_size(LANES * 4)));
 typedef uint64_t two_words __attribute__((vector_size(SIXTEEN)));
@@ -96,14 +96,14 @@ INLINE void store(codes to, sixteen x)
 	memcpy(to, &x, sizeof x);
 }
 
-INLINE wide load_wide(bytes b)
+INLINE lb_wide load_wide(bytes b)
 {
-	wide x;
+	lb_wide x;
 	memcpy(&x, b, sizeof x);
 	return x;
 }
 
-INLINE void store_wide(codes to, wide x)
+INLINE void store_wide(codes to, lb_wide x)
 {
 	memcpy(to, &x, sizeof x);
 }
@@ -130,15 +130,15 @@ INLINE sixteen where(unsigned bits)
 }
 
 /* Likewise where bits from here on are 1. */
-INLINE wide where_bits(bytes b)
+INLINE lb_wide where_bits(bytes b)
 {
 #ifdef __AVX512VL__
-	return (wide)_mm256_movm_epi8(u32_at(b));
+	return (lb_wide)_mm256_movm_epi8(u32_at(b));
 #elif defined __AVX2__
-	static const wide of_lane = { EACH_BIT, EACH_BIT, EACH_BIT, EACH_BIT };
-	static const wide byte_of_lane = { EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3) };
-	wide spread = (wide)_mm256_shuffle_epi8(_mm256_set1_epi32((int)u32_at(b)), (__m256i)byte_of_lane);
-	return (wide)((spread & of_lane) == of_lane);
+	static const lb_wide of_lane = { EACH_BIT, EACH_BIT, EACH_BIT, EACH_BIT };
+	static const lb_wide byte_of_lane = { EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3) };
+	lb_wide spread = (lb_wide)_mm256_shuffle_epi8(_mm256_set1_epi32((int)u32_at(b)), (__m256i)byte_of_lane);
+	return (lb_wide)((spread & of_lane) == of_lane);
 #else
 	return where(u16_at(b));
 #endif
@@ -288,15 +288,15 @@ INLINE void q1_0_sums(bytes b, sums sum, sums square, floats step)
 }
 
 /* Each of some bytes four times. */
-INLINE wide four_times(bytes b)
+INLINE lb_wide four_times(bytes b)
 {
 #ifdef __AVX2__
 	static const wide_words lanes = { 0x00000000, 0x01010101, 0x02020202, 0x03030303,
 					  0x04040404, 0x05050505, 0x06060606, 0x07070707 };
 	__m256i all = _mm256_broadcastq_epi64(_mm_loadl_epi64((const void *)b));
-	return (wide)_mm256_shuffle_epi8(all, (__m256i)lanes);
+	return (lb_wide)_mm256_shuffle_epi8(all, (__m256i)lanes);
 #else
-	return (wide)((wide_words){ b[0], b[1], b[2], b[3] } * 0x01010101);
+	return (lb_wide)((wide_words){ b[0], b[1], b[2], b[3] } * 0x01010101);
 #endif
 }
 
@@ -306,8 +306,8 @@ INLINE void q2_0(bytes b, codes to, floats step, floats least)
 	*step = lb_f16_at(b);
 	FOR_WIDES(i, 64)
 	{
-		const wide ones = (wide)((wide_words){ 0 } + 0x40100401), spread = four_times(b + 2 + i / 4);
-		wide one = (wide)((spread & ones) == ones), two = (wide)((spread & ones << 1) == ones << 1);
+		const lb_wide ones = (lb_wide)((wide_words){ 0 } + 0x40100401), spread = four_times(b + 2 + i / 4);
+		lb_wide one = (lb_wide)((spread & ones) == ones), two = (lb_wide)((spread & ones << 1) == ones << 1);
 		store_wide(to + i, (one & 1) + (two & 2) - 1);
 	}
 }
@@ -325,7 +325,7 @@ INLINE void tq1_0(bytes b, codes to, floats step, floats least)
 {
 	(void)least;
 	*step = lb_f16_at(b + 52);
-	FOR_WIDES(i, 32) TERNARY(wide, load_wide, store_wide, 32, b + i, to + i);
+	FOR_WIDES(i, 32) TERNARY(lb_wide, load_wide, store_wide, 32, b + i, to + i);
 	TERNARY(sixteen, load, store, 16, b + 32, to + 160);
 	for (int i = 0; i < 4; i++) /* and four bytes of four */
 		for (int k = 0, rest = b[48 + i]; k < 4; k++, rest = rest * 3 & 255)
@@ -339,7 +339,7 @@ INLINE void tq2_0(bytes b, codes to, floats step, floats least)
 	for (int half = 0; half < 2; half++, b += 32, to += 128)
 		FOR_WIDES(i, 32)
 		{
-			wide q = load_wide(b + i);
+			lb_wide q = load_wide(b + i);
 			for (int k = 0; k < 4; k++)
 				store_wide(to + k * 32 + i, (q >> 2 * k & 3) - 1);
 		}
@@ -356,7 +356,7 @@ INLINE void q2_k(bytes b, codes to, floats step, floats least)
 	for (int half = 0; half < 2; half++, b += 32, to += 128)
 		FOR_WIDES(i, 32)
 		{
-			wide q = load_wide(b + i);
+			lb_wide q = load_wide(b + i);
 			for (int k = 0; k < 4; k++)
 				store_wide(to + k * 32 + i, q >> 2 * k & 3);
 		}
@@ -383,7 +383,8 @@ INLINE void q3_k(bytes b, codes to, floats step, floats least)
 				   third = (wide_words)load_wide(b + i);
 			third = half ? third >> 2 : third << 2;
 			for (int k = 0; k < 4; k++)
-				store_wide(to + k * 32 + i, ((wide)(q >> 2 * k) & 3) + ((wide)(third >> k) & 4) - 4);
+				store_wide(to + k * 32 + i,
+					   ((lb_wide)(q >> 2 * k) & 3) + ((lb_wide)(third >> k) & 4) - 4);
 		}
 }
 
@@ -408,7 +409,7 @@ INLINE void q4_k(bytes b, codes to, floats step, floats least)
 	for (int k = 0; k < 8; k += 2, b += 32, to += 64)
 		FOR_WIDES(i, 32)
 		{
-			wide q = load_wide(b + i);
+			lb_wide q = load_wide(b + i);
 			store_wide(to + i, q & 15);
 			store_wide(to + 32 + i, q >> 4);
 		}
@@ -420,7 +421,7 @@ INLINE void q5_k(bytes b, codes to, floats step, floats least)
 	for (int k = 0; k < 8; k += 2, to += 64)
 		FOR_WIDES(i, 32)
 		{
-			wide q = load_wide(b + 48 + k * 16 + i), high = load_wide(b + 16 + i) >> k;
+			lb_wide q = load_wide(b + 48 + k * 16 + i), high = load_wide(b + 16 + i) >> k;
 			store_wide(to + i, (q & 15) | (high << 4 & 16));
 			store_wide(to + 32 + i, (q >> 4) | (high << 3 & 16));
 		}
@@ -433,8 +434,8 @@ INLINE void q6_k(bytes b, codes to, floats step, floats least)
 	for (int half = 0; half < 2; half++, to += 128)
 		FOR_WIDES(i, 32)
 		{
-			wide a = load_wide(b + half * 64 + i), c = load_wide(b + half * 64 + 32 + i);
-			wide high = load_wide(b + 128 + half * 32 + i);
+			lb_wide a = load_wide(b + half * 64 + i), c = load_wide(b + half * 64 + 32 + i);
+			lb_wide high = load_wide(b + 128 + half * 32 + i);
 			store_wide(to + i, ((a & 15) | (high << 4 & 48)) - 32);
 			store_wide(to + 32 + i, ((c & 15) | (high << 2 & 48)) - 32);
 			store_wide(to + 64 + i, ((a >> 4) | (high & 48)) - 32);
@@ -523,34 +524,35 @@ INLINE void put_places(uint32_t *to, bytes low, uint32_t word, eight shifts, uin
 /* What a loop looks up was stored as vectors: unrolled, gcc would take these apart. */
 #define ONE_BY_ONE _Pragma("GCC unroll 1")
 
-/* As many groups of eight elements, or of four, as are wide. */
+/* As many groups of eight elements, or of four, as are lb_wide. */
 #ifdef __AVX2__
 #define EIGHTS(grid, q) \
-	(wide)(wide_longs) \
+	(lb_wide)(wide_longs) \
 	{ \
 		grid[(q)[0]], grid[(q)[1]], grid[(q)[2]], grid[(q)[3]] \
 	}
 #define FOURS(grid, q) \
-	(wide)(wide_words) \
+	(lb_wide)(wide_words) \
 	{ \
 		grid[(q)[0]], grid[(q)[1]], grid[(q)[2]], grid[(q)[3]], grid[(q)[4]], grid[(q)[5]], grid[(q)[6]], \
 		    grid[(q)[7]] \
 	}
 #else
 #define EIGHTS(grid, q) \
-	(wide)(wide_longs) \
+	(lb_wide)(wide_longs) \
 	{ \
 		grid[(q)[0]], grid[(q)[1]] \
 	}
 #define FOURS(grid, q) \
-	(wide)(wide_longs){ grid[(q)[0]] | (uint64_t)grid[(q)[1]] << 32, grid[(q)[2]] | (uint64_t)grid[(q)[3]] << 32 }
+	(lb_wide)(wide_longs){ grid[(q)[0]] | (uint64_t)grid[(q)[1]] << 32, \
+			       grid[(q)[2]] | (uint64_t)grid[(q)[3]] << 32 }
 #endif
 
 /* 32 magnitudes, of groups that q has the places of, negative where the signs have a bit. */
 #define STORE_SIGNED(GROUPS, elements, grid, q, signs, to) \
 	FOR_WIDES(i, 32) \
 	{ \
-		wide minus = where_bits((bytes)(signs) + i / 8); \
+		lb_wide minus = where_bits((bytes)(signs) + i / 8); \
 		store_wide((to) + i, (GROUPS(grid, (q) + i / (elements)) ^ minus) - minus); \
 	}
 
@@ -663,10 +665,10 @@ INLINE void store_moved(const uint32_t *q, codes to)
 #ifdef __AVX2__
 		const unsigned places[] = { some[0] & 2047, some[1] & 2047, some[2] & 2047, some[3] & 2047 };
 		__m256i which = _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)some));
-		wide down = (wide)_mm256_cmpgt_epi64(which, _mm256_set1_epi64x(2047));
+		lb_wide down = (lb_wide)_mm256_cmpgt_epi64(which, _mm256_set1_epi64x(2047));
 #else
 		const unsigned places[] = { some[0] & 2047, some[1] & 2047 };
-		wide down = (wide)(wide_longs){ -(uint64_t)(some[0] >> 11), -(uint64_t)(some[1] >> 11) };
+		lb_wide down = (lb_wide)(wide_longs){ -(uint64_t)(some[0] >> 11), -(uint64_t)(some[1] >> 11) };
 #endif
 		store_wide(to + i, (EIGHTS(lb_grid_iq1, places) << 3) + (down | 1));
 	}

@@ -8,4 +8,4 @@ tensor freed
 tensor suspect --all
 tensor doctor --all
 tensor doctor --only L1,nosuch
-tensor explain L6
+tensor explain L6a
