@@ -77,12 +77,21 @@ logs_of_values()
 	check 'log: the same' '12 the same bit for bit, 0 alike in their figures, 0 different' \
 		log "$logs/good.jsonl" "$logs/good.jsonl"
 	printf '%s\n' '# what is expected' 'layers.*.w -10 10' 'layers.3.out -0.5 0.5' >"$logs/ranges"
-	check 'log: beyond what is expected' 'layers.3.out: beyond -0.5 to 0.5 1 time, first layers.3.out, time 1' \
+	check 'log: beyond what is expected' 'layers.3.out: 1 time beyond -0.5 to 0.5, first layers.3.out, time 1' \
 		log "$logs/good.jsonl" --expect "$logs/ranges"
 	printf '%s\n' 'layers.* -1e9 1e9' >"$logs/ranges"
 	check 'log: within it' 'all values are within what is expected' log "$logs/good.jsonl" --expect "$logs/ranges"
 	printf '%s\n' 'layers.* 3' >"$logs/ranges"
 	check 'log: no ranges' 'line 1: not a name or pattern' log "$logs/good.jsonl" --expect "$logs/ranges"
+	sed 's/"min":[^,]*,"max":[^,]*,"mean":[^,]*,"std":[^,]*/"min":null,"max":null,"mean":null,"std":null/; s/"nan":0/"nan":3/' \
+		"$logs/good.jsonl" >"$logs/nan.jsonl"
+	check 'log: nothing that is finite' '         -           -           -           -  3 NaN, 0 Inf' log "$logs/nan.jsonl"
+	check 'log: likewise as JSON' '"min":null,"max":null,"nan":3,"inf":0,"first_std":null,"last_std":null' \
+		log "$logs/nan.jsonl" --json
+	printf '%s\n' 'layers.* -1e9 1e9' >"$logs/ranges"
+	check 'log: NaN is within no range' '12 times beyond -1e+09 to 1e+09, first layers.0.w' log "$logs/nan.jsonl" --expect "$logs/ranges"
+	sed 's/layers.0.w/layers\\n0/' "$logs/good.jsonl" >"$logs/lines.jsonl"
+	check 'log: a name of two lines' '  layers?0 ' log "$logs/lines.jsonl"
 	check 'log: no log' 'no JSON' log "$logs/ranges"
 	check 'log: no file' 'No such file' log "$logs/nosuch"
 	check 'log: which' 'log: which log?' log

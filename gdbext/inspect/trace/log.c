@@ -97,6 +97,11 @@ static void describe(const struct lbx_value_log *log, const struct lbx_logged *e
 	lbx_make_printable(ret);
 }
 
+static json_t *json_figure(double figure)
+{
+	return isnan(figure) ? json_null() : lbx_json_double(figure);
+}
+
 static void key_entry(struct lbx_out *out, const struct lbx_value_log *log, const struct lbx_logged *e)
 {
 	LBX_KEY(out, "name", lbx_json_string(log->names[e->name]->name));
@@ -106,8 +111,7 @@ static void key_entry(struct lbx_out *out, const struct lbx_value_log *log, cons
 	LBX_KEY(out, "nan", json_integer(e->nan));
 	LBX_KEY(out, "inf", json_integer(e->inf));
 	for (int i = 0; i < LBX_LOGGED_FIGURES; i++)
-		LBX_KEY(out, lbx_logged_figures[i],
-			isnan(e->figures[i]) ? json_null() : lbx_json_double(e->figures[i]));
+		LBX_KEY(out, lbx_logged_figures[i], json_figure(e->figures[i]));
 }
 
 static size_t tell_ranges(struct lbx_out *out, const struct lbx_value_log *log, const struct ranges *r)
@@ -129,11 +133,14 @@ static size_t tell_ranges(struct lbx_out *out, const struct lbx_value_log *log, 
 		key_entry(out, log, e);
 		lbx_wrap(out, 0, 2);
 		lbx_styled(out, LBX_WARNING, "%s", range->glob);
-		lbx_printf(out, ": beyond %g to %g %zu time%s, first %s: ", range->low, range->high, range->beyond,
-			   LB_S(range->beyond), what);
+		lbx_printf(out, ": %zu time%s beyond %g to %g, first %s: ", range->beyond, LB_S(range->beyond),
+			   range->low, range->high, what);
 		if (e->nan || e->inf)
 			lbx_printf(out, "%" PRId64 " NaN, %" PRId64 " Inf, ", e->nan, e->inf);
-		lbx_printf(out, "%.6g to %.6g\n", e->figures[LBX_LOGGED_MIN], e->figures[LBX_LOGGED_MAX]);
+		if (isnan(e->figures[LBX_LOGGED_MIN]))
+			lbx_printf(out, "none is finite\n");
+		else
+			lbx_printf(out, "%.6g to %.6g\n", e->figures[LBX_LOGGED_MIN], e->figures[LBX_LOGGED_MAX]);
 		lbx_end(out);
 	}
 	lbx_end(out);
@@ -144,31 +151,52 @@ static size_t tell_ranges(struct lbx_out *out, const struct lbx_value_log *log, 
 
 /* ---- one log ---- */
 
+/* "-" where no element is finite, and there is none. */
+static void tell_figure(struct lbx_out *out, double figure)
+{
+	if (isnan(figure))
+		lbx_printf(out, "  %10s", "-");
+	else
+		lbx_printf(out, "  %10.4g", figure);
+}
+
+/* On one line. */
+static const char *shown_name(const struct lbx_logged_name *name, char ret[LBX_LINE_MAX])
+{
+	snprintf(ret, LBX_LINE_MAX, "%s", name->name);
+	lbx_make_printable(ret);
+	return ret;
+}
+
 static void tell_name(struct lbx_out *out, const struct lbx_value_log *log, const struct lbx_logged_name *name,
 		      int width)
 {
-	double low = INFINITY, high = -INFINITY;
+	char shown[LBX_LINE_MAX];
+	double low = NAN, high = NAN;
 	int64_t nan = 0, inf = 0;
 	const struct lbx_logged *first = &log->list[name->entries[0]], *last = &log->list[name->entries[name->n - 1]];
 
 	for (size_t i = 0; i < name->n; i++) {
 		const struct lbx_logged *e = &log->list[name->entries[i]];
-		low = e->figures[LBX_LOGGED_MIN] < low ? e->figures[LBX_LOGGED_MIN] : low;
-		high = e->figures[LBX_LOGGED_MAX] > high ? e->figures[LBX_LOGGED_MAX] : high;
+		low = fmin(e->figures[LBX_LOGGED_MIN], low);
+		high = fmax(e->figures[LBX_LOGGED_MAX], high);
 		nan += e->nan;
 		inf += e->inf;
 	}
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, json_pack("{s:o,s:I,s:o,s:o,s:I,s:I,s:o,s:o}", "name", lbx_json_string(name->name), "times",
-				(json_int_t)name->n, "min", lbx_json_double(low), "max", lbx_json_double(high), "nan",
+				(json_int_t)name->n, "min", json_figure(low), "max", json_figure(high), "nan",
 				(json_int_t)nan, "inf", (json_int_t)inf, "first_std",
-				lbx_json_double(first->figures[LBX_LOGGED_STD]), "last_std",
-				lbx_json_double(last->figures[LBX_LOGGED_STD])));
+				json_figure(first->figures[LBX_LOGGED_STD]), "last_std",
+				json_figure(last->figures[LBX_LOGGED_STD])));
 	if (!out->json) {
 		lbx_printf(out, "  ");
-		lbx_cell(out, LBX_NAME, width, name->name);
-		lbx_printf(out, "  %6zu  %10.4g  %10.4g  %10.4g  %10.4g", name->n, low, high,
-			   first->figures[LBX_LOGGED_STD], last->figures[LBX_LOGGED_STD]);
+		lbx_cell(out, LBX_NAME, width, shown_name(name, shown));
+		lbx_printf(out, "  %6zu", name->n);
+		tell_figure(out, low);
+		tell_figure(out, high);
+		tell_figure(out, first->figures[LBX_LOGGED_STD]);
+		tell_figure(out, last->figures[LBX_LOGGED_STD]);
 		if (nan || inf)
 			lbx_styled(out, LBX_WARNING, "  %" PRId64 " NaN, %" PRId64 " Inf", nan, inf);
 		lbx_printf(out, "\n");
@@ -180,9 +208,10 @@ static void tell_names(struct lbx_out *out, const struct lbx_value_log *log, int
 {
 	size_t n = limit && !out->json && (size_t)limit < log->n_names ? (size_t)limit : log->n_names;
 	int width = 4, room = out->width > 80 ? out->width - 60 : 24;
+	char shown[LBX_LINE_MAX];
 
 	for (size_t i = 0; i < n; i++) {
-		int own = lbx_columns(log->names[i]->name);
+		int own = lbx_columns(shown_name(log->names[i], shown));
 		width = own > width ? own : width;
 	}
 	width = width > room && !out->whole_lines ? room : width;
