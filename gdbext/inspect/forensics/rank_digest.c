@@ -15,6 +15,7 @@
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
 #include "inspect/tensor/name.h"
+#include "target/printable.h"
 
 static const char format[] = "lazybones digest 1";
 static const char *const found_as[] = { "absent", "lazy", "unreadable", "value" };
@@ -24,7 +25,10 @@ static struct lbx_digested *add(struct lbx_rank_digest *d, const char *name, uin
 	if (!lb_reserve(d->list, d->room, d->n + 1))
 		return NULL;
 	d->list[d->n] = (struct lbx_digested){ .name = strdup(name), .id = id };
-	return d->list[d->n].name ? &d->list[d->n++] : NULL;
+	if (!d->list[d->n].name)
+		return NULL;
+	lbx_make_printable(d->list[d->n].name);
+	return &d->list[d->n++];
 }
 
 void lbx_rank_digest_deinit(struct lbx_rank_digest *d)
