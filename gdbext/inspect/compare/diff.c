@@ -467,10 +467,23 @@ static bool take_sides(struct lbx_context *context, const struct lbx_args *args,
 	return compare_shapes(d) && lbx_operand_tensor(context, args->v[0], &d->a);
 }
 
+/* The quotes of a line stay in what may be an expression; around all of it they keep a pattern together. */
+static const char *without_quotes(const char *text, char ret[LBX_LINE_MAX])
+{
+	size_t n = strlen(text);
+
+	if (n < 2 || n > LBX_LINE_MAX || !strchr("'\"", *text) || strchr(text + 1, *text) != text + n - 1)
+		return text;
+	memcpy(ret, text + 1, n - 2);
+	ret[n - 2] = '\0';
+	return ret;
+}
+
 static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
 	lb_auto_free struct diff *d = calloc(1, sizeof *d);
 	int64_t seconds = DEFAULT_SECONDS, limit = 0;
+	char text[LBX_LINE_MAX], other[LBX_LINE_MAX];
 
 	if (!d)
 		return lb_fail("out of memory");
@@ -482,10 +495,11 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 		.atol = lbx_args_option(args, "atol") ? d->levels.tolerance.atol : -1,
 		.seconds = (double)seconds,
 	};
-	if (done && args->n > 1 && lbx_is_many(args->v[0]))
+	const char *pattern = args->n > 1 ? without_quotes(args->v[0], text) : NULL;
+	if (done && pattern && lbx_is_many(pattern))
 		return lbx_args_int(args, "limit", 0, INT64_MAX, &limit) &&
-		       lbx_diff_many(context, args->v[0], args->v[1], &d->levels, d->explains ? (double)seconds : 0,
-				     limit);
+		       lbx_diff_many(context, pattern, without_quotes(args->v[1], other), &d->levels,
+				     d->explains ? (double)seconds : 0, limit);
 	done = done && take_sides(context, args, d) && run(context, d);
 	lbx_operand_release(&d->b);
 	lbx_operand_release(&d->a);

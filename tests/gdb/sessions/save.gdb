@@ -16,6 +16,7 @@ tensor diff q q.npy
 tensor diff q[::-1] q.npy
 tensor diff blk.0.qt[1:] q.npz
 tensor diff brain brain.npy
+tensor diff 'brai?' brain.npy
 tensor diff half brain.safetensors
 tensor diff brain brain.safetensors:nothing
 tensor diff lazy lazy.npz:answer
