@@ -19,7 +19,7 @@ int main(void)
 {
 	for (int turn = 0; turn < 3; turn++) {
 		LB_SCOPE {
-			lb_eval(chain(100));
+			lb_eval(lb_named("sum", chain(100)));
 		}
 	}
 	LB_SCOPE {

@@ -31,6 +31,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	gsub(/Thread ADDRESS \(pid N\)/, "pid N")
 	gsub(/looks at thread [0-9]+/, "looks at thread N")
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
+	sub(/ goes to \/[^,]*\//, " goes to FOLDER/")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
 	gsub(/[^ "]*stepped\.c/, "stepped.c")

@@ -396,7 +396,7 @@ const struct lbx_command lbx_command_log = {
 		"Example: log run.jsonl, log run.jsonl before.jsonl, log run.jsonl --expect ranges.txt",
 	.min_args = 0,
 	.max_args = LBX_ARGS_MAX,
-	.needs = LBX_NEEDS_NO_PROGRAM,
+	.needs = LBX_NEEDS_NO_PROGRAM | LBX_NEEDS_KIND,
 	.options = {
 		{ "expect", "RANGES", "a file of what is expected: a pattern, the least and the largest value a line" },
 		{ "limit", "N", "show N names at most (default 50); 0: all" },

@@ -59,7 +59,7 @@ bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, co
 		return lb_fail("log: no program runs yet: `set environment LAZYBONES_LOG FILE` logs from its start on");
 	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
 		return false;
-	if (!context->target->ops->write)
+	if (!context->target->ops->write || context->target->liveness == LBX_CORE)
 		return lb_fail("log: a log is begun in a program that runs in gdb; else LAZYBONES_LOG=FILE begins one");
 	if (!root.log_at)
 		return lb_fail("log: the program's runtime (%s) keeps none", root.version);
