@@ -129,8 +129,7 @@ static bool open_file(void)
 	return true;
 }
 
-/* What a signal of these would say is said by errno, and no reason for the program to die. */
-static void write_all(const char *line, size_t n)
+static bool write_all(const char *line, size_t n)
 {
 	while (n > 0) {
 		ssize_t written = write(journal.fd, line, n);
@@ -140,13 +139,15 @@ static void write_all(const char *line, size_t n)
 			continue;
 		if (written <= 0) {
 			give_up("the log", strerror(errno));
-			return;
+			return false;
 		}
 		line += written;
 		n -= (size_t)written;
 	}
+	return true;
 }
 
+/* What the signals would say is said by errno, and no reason for the program to die. */
 static void put(const char *line, size_t n)
 {
 	static const struct timespec at_once;
@@ -161,14 +162,13 @@ static void put(const char *line, size_t n)
 	sigaddset(&ours, SIGXFSZ);
 	sigpending(&pending);
 	pthread_sigmask(SIG_BLOCK, &ours, &before);
-	write_all(line, n);
+	bool done = write_all(line, n);
 	if (sigismember(&pending, SIGPIPE))
 		sigdelset(&ours, SIGPIPE);
 	if (sigismember(&pending, SIGXFSZ))
 		sigdelset(&ours, SIGXFSZ);
-	if (!lb_journal_on()) /* it has failed */
-		while (sigtimedwait(&ours, NULL, &at_once) > 0)
-			;
+	while (!done && sigtimedwait(&ours, NULL, &at_once) > 0)
+		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -236,6 +237,24 @@ static void nowhere_to_write(void **state)
 	unlink(fifo);
 }
 
+/* A signal would end the child. */
+static void a_limit_of_file_sizes(void **state)
+{
+	int status;
+
+	(void)state;
+	pid_t child = fork();
+	if (child == 0) {
+		setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 400, 400 });
+		begin("*");
+		for (int i = 0; i < 10; i++)
+			compute("x");
+		_exit(lb_symtab_root.log & 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* A program that closes what it has not opened, and opens a file of its own. */
 static void another_file_of_that_number(void **state)
 {
@@ -364,17 +383,12 @@ static void no_logs(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_values),
-		cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(time_after_time),
-		cmocka_unit_test(turned_around),
-		cmocka_unit_test(child_goes_on),
-		cmocka_unit_test(nowhere_to_write),
-		cmocka_unit_test(another_file_of_that_number),
-		cmocka_unit_test(to_another_file),
-		cmocka_unit_test(odd_text),
-		cmocka_unit_test(from_many_threads),
-		cmocka_unit_test(no_logs),
+		cmocka_unit_test(figures_of_values),     cmocka_unit_test(in_the_middle),
+		cmocka_unit_test(time_after_time),       cmocka_unit_test(turned_around),
+		cmocka_unit_test(child_goes_on),         cmocka_unit_test(nowhere_to_write),
+		cmocka_unit_test(a_limit_of_file_sizes), cmocka_unit_test(another_file_of_that_number),
+		cmocka_unit_test(to_another_file),       cmocka_unit_test(odd_text),
+		cmocka_unit_test(from_many_threads),     cmocka_unit_test(no_logs),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
