@@ -44,7 +44,7 @@ static void after_fork_in_child(void)
 			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
 	}
 	lb_lazy_after_fork();
-	lb_journal_unlock();
+	lb_journal_after_fork_in_child();
 	lb_step_after_fork();
 	lb_streams_after_fork();
 }
@@ -53,12 +53,12 @@ static void before_fork(void)
 {
 	pthread_mutex_lock(&lb_wait.lock);
 	lb_step_lock();
-	lb_journal_lock();
+	lb_journal_before_fork();
 }
 
 static void after_fork(void)
 {
-	lb_journal_unlock();
+	lb_journal_after_fork();
 	lb_step_unlock();
 	pthread_mutex_unlock(&lb_wait.lock);
 }

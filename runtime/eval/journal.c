@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "eval/journal.h"
 
 #include <errno.h>
@@ -30,16 +31,6 @@ static struct {
 	locale_t plain; /* whose numbers have points, whatever the program's have */
 	uint64_t lines;
 } journal = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
-
-void lb_journal_lock(void)
-{
-	pthread_mutex_lock(&journal.lock);
-}
-
-void lb_journal_unlock(void)
-{
-	pthread_mutex_unlock(&journal.lock);
-}
 
 bool lb_journal_wants(const struct lb_tensor *t)
 {
@@ -246,8 +237,30 @@ void lb_journal(const struct lb_tensor *t)
 		return;
 	struct lb_view x = lb_view_of(t);
 	lb_find_figures(&x, &f);
-	lb_journal_lock();
+	pthread_mutex_lock(&journal.lock);
 	if (open_file())
 		write_line(t, &f);
-	lb_journal_unlock();
+	pthread_mutex_unlock(&journal.lock);
+}
+
+/* ---- forks ---- */
+
+/* The file is opened, or the child would begin it anew. */
+void lb_journal_before_fork(void)
+{
+	pthread_mutex_lock(&journal.lock);
+	if (lb_journal_on())
+		open_file();
+}
+
+void lb_journal_after_fork(void)
+{
+	pthread_mutex_unlock(&journal.lock);
+}
+
+void lb_journal_after_fork_in_child(void)
+{
+	if (memmem(lb_root->log_file, sizeof lb_root->log_file, "%p", 2))
+		journal.log = 0; /* the next line opens one of its own */
+	pthread_mutex_unlock(&journal.lock);
 }

@@ -17,8 +17,9 @@ bool lb_journal_wants(const struct lb_tensor *t);
 /* Its value has been computed: a line, if it is wanted. Never fails: where the file cannot be written, a line on stderr says
  * so, and no more is logged. Who reads a pipe slowly is waited for. */
 void lb_journal(const struct lb_tensor *t);
-/* Around a fork. */
-void lb_journal_lock(void);
-void lb_journal_unlock(void);
+/* Around a fork. The child goes on in the parent's file, unless the path has a %p. */
+void lb_journal_before_fork(void);
+void lb_journal_after_fork(void);
+void lb_journal_after_fork_in_child(void);
 
 #endif

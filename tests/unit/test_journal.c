@@ -237,6 +237,69 @@ static void nowhere_to_write(void **state)
 	unlink(fifo);
 }
 
+/* Who is forked before anything is logged does not begin the file anew. */
+static void forked_before_the_first(void **state)
+{
+	int status, go[2];
+	char byte = 0;
+
+	(void)state;
+	begin("*");
+	assert_int_equal(pipe(go), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		bool told = read(go[0], &byte, 1) == 1;
+		compute("child");
+		_exit(!told);
+	}
+	compute("parent");
+	assert_int_equal(write(go[1], &byte, 1), 1);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(go[0]);
+	close(go[1]);
+	struct lbx_value_log log = end();
+	assert_non_null(lbx_value_log_find(&log, "parent", 1));
+	assert_non_null(lbx_value_log_find(&log, "child", 1));
+	lbx_value_log_close(&log);
+}
+
+static size_t lines_of(const char *file)
+{
+	struct lbx_value_log log;
+
+	if (!lbx_value_log_read(file, &quiet, &log))
+		fail_msg("%s", lb_error_message());
+	size_t n = log.n;
+	lbx_value_log_close(&log);
+	unlink(file);
+	return n;
+}
+
+static void a_file_each(void **state)
+{
+	char file[LB_LOG_BYTES + 16];
+	int status;
+
+	(void)state;
+	snprintf(file, sizeof file, "%s.%%p", path);
+	begin_names_at("*", file);
+	compute("parent");
+	pid_t child = fork();
+	if (child == 0) {
+		compute("child");
+		compute("child");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	compute("parent");
+	compute("parent");
+	snprintf(file, sizeof file, "%s.%d", path, getpid());
+	assert_int_equal(lines_of(file), 3);
+	snprintf(file, sizeof file, "%s.%d", path, child);
+	assert_int_equal(lines_of(file), 2);
+}
+
 /* A signal would end the child. */
 static void a_limit_of_file_sizes(void **state)
 {
@@ -383,12 +446,13 @@ static void no_logs(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_of_values),     cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(time_after_time),       cmocka_unit_test(turned_around),
-		cmocka_unit_test(child_goes_on),         cmocka_unit_test(nowhere_to_write),
-		cmocka_unit_test(a_limit_of_file_sizes), cmocka_unit_test(another_file_of_that_number),
-		cmocka_unit_test(to_another_file),       cmocka_unit_test(odd_text),
-		cmocka_unit_test(from_many_threads),     cmocka_unit_test(no_logs),
+		cmocka_unit_test(figures_of_values),       cmocka_unit_test(in_the_middle),
+		cmocka_unit_test(time_after_time),         cmocka_unit_test(turned_around),
+		cmocka_unit_test(child_goes_on),           cmocka_unit_test(nowhere_to_write),
+		cmocka_unit_test(forked_before_the_first), cmocka_unit_test(a_file_each),
+		cmocka_unit_test(a_limit_of_file_sizes),   cmocka_unit_test(another_file_of_that_number),
+		cmocka_unit_test(to_another_file),         cmocka_unit_test(odd_text),
+		cmocka_unit_test(from_many_threads),       cmocka_unit_test(no_logs),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
