@@ -24,6 +24,9 @@ int main(int argc, char **argv)
 		h = lb_named("hidden", lb_tanh(lb_named(name, out)));
 		lb_eval(h, w);
 	}
+	/* a name that is written as the second of another one's would be */
+	lb_eval(lb_named("odd", lb_arange(0, 3, 1, LB_F32)), lb_named("odd@2", lb_arange(3, 6, 1, LB_F32)),
+		lb_named("odd", lb_arange(6, 9, 1, LB_F32)));
 	lb_named("last", lb_log(argc > 1 ? h : lb_abs(h)));
 	lb_named("size", argc > 1 ? lb_arange(0, 5, 1, LB_F32) : lb_arange(0, 4, 1, LB_F32));
 	abort();

@@ -39,6 +39,8 @@ many_tensors()
 	check 'many: another shape' 'float32 (5,), and there float32 (4,)' core "$sick" diff 's*' "$good"
 	check 'many: the second of one name' '  hidden@2  correct' core "$sick" diff 'hid*' "$good"
 	check 'the second of one name' 'computed by evaluation 2' core "$good" info hidden@2
+	check 'many: a name like that of a second' '3 of 3 tensors are in '"$good"' by name: 3 correct' core "$sick" diff 'odd*' "$good"
+	check 'many: of it and of another' 'odd (no. 2 of that name)  correct' core "$sick" diff 'odd*' "$good"
 	check 'there is no seventh' "no tensor 'hidden@7'" core "$good" print hidden@7
 	check 'several of one name' 'or by hidden@2, the second' core "$good" print hidden
 	check 'many: no name' 'no tensor has a name that matches nosuch.*' core "$good" diff 'nosuch.*' "$good"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/tensor/name.h"
@@ -41,22 +42,39 @@ static void sort_names(struct lbx_collection *c)
 	qsort_r(c->by_name, c->n, sizeof *c->by_name, by_name, c);
 }
 
-/* What comes behind the first of its name says so. */
+static bool has_name(const struct lbx_collection *c, const char *name)
+{
+	return lbx_collection_find(c, name) != NULL;
+}
+
+/* What comes behind the first of its name says so; otherwise where a tensor is called x@2 itself. Names keep their order
+ * until all are told apart. */
 static bool tell_apart(struct lbx_collection *c)
 {
-	for (size_t i = 0, first = 0, nth = 1; i < c->n; i++) {
-		struct lbx_collected *one = &c->list[c->by_name[i]];
+	lb_auto_free char **names = calloc(c->n + 1, sizeof *names);
+	bool done = names || lb_fail("out of memory for %zu tensors", c->n);
+
+	for (size_t i = 0, first = 0, nth = 1; done && i < c->n; i++) {
+		const struct lbx_collected *one = &c->list[c->by_name[i]];
 		nth = i && strcmp(c->list[c->by_name[first]].name, one->name) == 0 ? nth + 1 : 1;
 		first = nth == 1 ? i : first;
-		if (nth == 1)
-			continue;
-		char *name;
-		if (asprintf(&name, "%s@%zu", one->name, nth) < 0)
-			return lb_fail("out of memory for %zu tensors", c->n);
-		free(one->name);
-		one->name = name;
+		char **to = &names[c->by_name[i]];
+		if (nth > 1 && asprintf(to, "%s@%zu", one->name, nth) < 0)
+			*to = NULL;
+		if (nth > 1 && *to && has_name(c, *to)) {
+			free(*to);
+			if (asprintf(to, "%s (no. %zu of that name)", one->name, nth) < 0)
+				*to = NULL;
+		}
+		done = nth == 1 || *to || lb_fail("out of memory for %zu tensors", c->n);
 	}
-	return true;
+	for (size_t i = 0; names && i < c->n; i++) {
+		if (!names[i])
+			continue;
+		free(c->list[i].name);
+		c->list[i].name = names[i];
+	}
+	return done;
 }
 
 static bool index_names(struct lbx_collection *c)
@@ -85,7 +103,7 @@ static bool collect(struct lbx_context *context, const char *glob, struct lbx_co
 		struct lbx_collected one = { .key = lbx_tensor_key(&t), .sequence = lbx_sequence_of(&t) };
 		if (++seen % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)seen, 0))
 			return false;
-		if (t.name[0] && lbx_name_matches(glob, t.name) && !add(c, t.name, &one))
+		if (t.name[0] && t.state != LBX_UNALLOCATED && lbx_name_matches(glob, t.name) && !add(c, t.name, &one))
 			return false;
 	}
 	if (next != LBX_NEXT_END)
