@@ -132,10 +132,12 @@ bool lb_check_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *i
 {
 	LB_ENTER();
 	(void)site;
-	if (!fn || n_in < 1 || !in)
-		return lb_fail("check_grad: there is no function, or it has no inputs");
+	if (!LB_GIVEN("check_grad", fn) || !LB_GIVEN("check_grad", in) || !LB_GIVEN_LIST("check_grad", n_in, in))
+		return false;
+	if (n_in < 1)
+		return lb_fail("check_grad: the function has no inputs");
 	for (int i = 0; i < n_in; i++)
-		if (!in[i] || !is_floating(lb_dtype_of(in[i])))
+		if (!is_floating(lb_dtype_of(in[i])))
 			return lb_fail("check_grad: input %d is no floating tensor", i);
 	bool done = false;
 	LB_SCOPE {
@@ -232,8 +234,11 @@ bool lb_check_kernel(lb_function *fn, lb_function *reference, void *context, int
 {
 	LB_ENTER();
 	(void)site;
-	if (!fn || !reference || n_in < 0 || n_out < 1 || n_cases < 1 || (n_in && !shapes))
-		return lb_fail("check_kernel: a function, a reference, results and cases are needed");
+	if (!LB_GIVEN("check_kernel", fn) || !LB_GIVEN("check_kernel", reference) || !LB_GIVEN("check_kernel", shapes))
+		return false;
+	if (n_in < 1 || n_out < 1 || n_cases < 1)
+		return lb_fail("check_kernel: %d inputs, %d results and %d cases: there must be 1 of each at least",
+			       n_in, n_out, n_cases);
 	if (!is_floating(dtype))
 		return lb_fail("check_kernel: inputs are floating, not %s",
 			       lb_dtypes[dtype < LB_DTYPES ? dtype : 0].name);

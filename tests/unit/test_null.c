@@ -331,6 +331,7 @@ static void functions(void)
 static void gradients(void)
 {
 	lb_tensor *pair[] = { x, none }, *one = lb_scalar(1), *grads[2];
+	const lb_list shape = LB_SHAPE(2);
 
 	REFUSES(lb_value_and_grad, fn, NULL, NULL, 1, &x, 0, NULL, 1, out, grads);
 	REFUSES(lb_value_and_grad, in, same, NULL, 1, NULL, 0, NULL, 1, out, grads);
@@ -342,6 +343,12 @@ static void gradients(void)
 	REFUSES(lb_grad, in, same, NULL, 1, NULL, grads);
 	SAYS(lb_grad, in, ITEM, same, NULL, 2, pair, grads);
 	REFUSES(lb_grad, grads, same, NULL, 1, &x, NULL);
+	REFUSES(lb_check_grad, fn, NULL, NULL, 1, &x, (lb_check_options){ .rtol = 0 });
+	REFUSES(lb_check_grad, in, same, NULL, 1, NULL, (lb_check_options){ .rtol = 0 });
+	SAYS(lb_check_grad, in, ITEM, same, NULL, 2, pair, (lb_check_options){ .rtol = 0 });
+	REFUSES(lb_check_kernel, fn, NULL, same, NULL, 1, 1, LB_F32, 1, &shape, (lb_check_options){ .rtol = 0 });
+	REFUSES(lb_check_kernel, reference, same, NULL, NULL, 1, 1, LB_F32, 1, &shape, (lb_check_options){ .rtol = 0 });
+	REFUSES(lb_check_kernel, shapes, same, same, NULL, 1, 1, LB_F32, 1, NULL, (lb_check_options){ .rtol = 0 });
 	REFUSES(lb_vjp, fn, NULL, NULL, 1, &x, 1, &one, out, grads);
 	REFUSES(lb_vjp, in, same, NULL, 1, NULL, 1, &one, out, grads);
 	REFUSES(lb_vjp, cotangents, same, NULL, 1, &x, 1, NULL, out, grads);
