@@ -108,7 +108,8 @@ static bool collect(struct lbx_context *context, const char *glob, struct lbx_co
 	}
 	if (next != LBX_NEXT_END)
 		return false;
-	qsort(c->list, c->n, sizeof *c->list, by_order);
+	if (c->n)
+		qsort(c->list, c->n, sizeof *c->list, by_order);
 	return index_names(c);
 }
 
