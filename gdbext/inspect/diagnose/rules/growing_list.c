@@ -38,7 +38,7 @@ static struct site *site_of(struct growing *g, const struct lbx_tensor *t)
 	return &g->list[g->n++];
 }
 
-/* What the program keeps, and has memory of its own. */
+/* What something holds besides scopes, a variable or a graph, and has memory of its own. */
 static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 {
 	bool is_kept = t->state == LBX_READY && !t->torn && t->refs > t->scope_refs && t->eval && t->site;
@@ -92,10 +92,10 @@ static bool tell(struct lbx_case *c, const struct site *s)
 	f->pc = s->pc;
 	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 	lbx_describe_type(&s->like, type, sizeof type);
-	LBX_SAY(f->title, "%" PRIu64 " results of one call are kept, one of each evaluation", s->n);
+	LBX_SAY(f->title, "%" PRIu64 " results of one call are held, one of each evaluation", s->n);
 	LBX_SAY(f->evidence,
-		"Each is %s, made by %s, and the program holds them all: of evaluations %" PRIu64 " to %" PRIu64 ".",
-		type, s->like.op, s->first, s->last);
+		"Each is %s, made by %s, and none has been let go of: of evaluations %" PRIu64 " to %" PRIu64 ".", type,
+		s->like.op, s->first, s->last);
 	LBX_SAY(f->cost, "%s, and more with each turn", bytes);
 	LBX_SAY(f->advice,
 		"Keep what is needed of them (lb_item()), release the rest, or write over one (lb_replace()).");
@@ -115,7 +115,7 @@ static bool conclude(struct lbx_case *c, void *state)
 const struct lbx_rule lbx_rule_growing_list = {
 	.id = "L7e",
 	.name = "growing-list",
-	.title = "results of one call that are kept turn after turn",
+	.title = "results of one call that are held turn after turn",
 	.sees = LBX_SEES_TENSORS | LBX_SEES_RUNTIME,
 	.meaning =
 	    "A list to which each turn adds its result, or a result that nobody releases, grows for as long as the\n"
@@ -123,8 +123,8 @@ const struct lbx_rule lbx_rule_growing_list = {
 	.example = "while (step(&loss))\n"
 		   "	history[n++] = lb_keep(loss);      /* nobody releases them */",
 	.demands =
-	    "64 tensors or more of one call, alike in dtype and shape, with values and memory of their own, which the\n"
-	    "program holds; of 64 of them 60 or more are of an evaluation of their own, and the newest is of the last\n"
+	    "64 tensors or more of one call, alike in dtype and shape, with values and memory of their own, which\n"
+	    "something holds besides scopes; of 64 of them 60 or more are of an evaluation of their own, and the newest is of the last\n"
 	    "eighth of the time. From 1 MiB on; above low from 16 MiB on.",
 	.cure = "lb_item() where a number is enough; lb_release(), lb_replace().",
 	.state = sizeof(struct growing),
