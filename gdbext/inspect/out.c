@@ -164,6 +164,14 @@ void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *
 	lbx_printf(out, "%*s", width < 0 ? 0 : blanks, "");
 }
 
+void lbx_titles(struct lbx_out *out, int width, const char *name, const char *rest)
+{
+	lbx_printf(out, "  ");
+	lbx_cell(out, LBX_TITLE, width, name);
+	lbx_styled(out, LBX_TITLE, "%s", rest);
+	lbx_printf(out, "\n");
+}
+
 void lbx_field(struct lbx_out *out, const char *name, int width)
 {
 	lbx_styled(out, LBX_DIM, "  %-*s", width - 3, name);

@@ -68,6 +68,8 @@ void lbx_wrap(struct lbx_out *out, int column, int hang);
  * is negative. What is longer is shortened, with "…" (at least 1 column), unless lines stay whole: at its end,
  * names (LBX_NAME) in the middle, since their ends tell them apart. */
 void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *text);
+/* The titles of a table whose rows begin with a name in such a column, behind two blanks. */
+void lbx_titles(struct lbx_out *out, int width, const char *name, const char *rest);
 /* "  name        ", `width` columns in all, and what follows is wrapped behind them. */
 void lbx_field(struct lbx_out *out, const char *name, int width);
 /* How many colours the terminal says it has, by COLORTERM and TERM. */

@@ -211,12 +211,8 @@ static void tell_rows(struct many *m, int64_t limit)
 	int width = name_width(m);
 
 	lbx_begin_list(out, "tensors");
-	if (n && !out->json) {
-		lbx_printf(out, "  ");
-		lbx_cell(out, LBX_TITLE, width, "name");
-		lbx_styled(out, LBX_TITLE, "%s", "  verdict     relative   largest error");
-		lbx_printf(out, "\n");
-	}
+	if (n && !out->json)
+		lbx_titles(out, width, "name", "  verdict     relative   largest error");
 	for (size_t i = 0; i < n; i++) {
 		const struct row *r = &m->rows[i];
 		lbx_begin(out, NULL);

@@ -34,6 +34,15 @@ struct walk {
 	bool *goes_beyond;     /* of each head: there is weight beyond the diagonal */
 };
 
+bool lbx_fused_attention(const struct lbx_tensor *t, struct lbx_fused_attention *ret)
+{
+	*ret = (struct lbx_fused_attention){ .is_causal = t->params[1],
+					     .has_mask = t->n_inputs > 3,
+					     .inputs = { 0, 1, 3 } };
+	memcpy(&ret->scale, &t->params[0], sizeof ret->scale);
+	return strcmp(t->op, "attention") == 0 && t->n_inputs >= 3;
+}
+
 /* ---- sides ---- */
 
 static bool side_init(struct side *s, const struct lbx_array *array, struct lbx_out *out)

@@ -40,6 +40,16 @@ struct lbx_attention_scores {
 	bool is_causal;
 };
 
+/* lb_attention() keeps no weights; what they were computed from it says itself. */
+enum lbx_attention_side { LBX_ATTENTION_Q, LBX_ATTENTION_K, LBX_ATTENTION_MASK, LBX_ATTENTION_SIDES };
+struct lbx_fused_attention {
+	double scale;
+	bool is_causal, has_mask;
+	uint32_t inputs[LBX_ATTENTION_SIDES]; /* which input of the tensor each is */
+};
+/* Whether a tensor is such a result. */
+bool lbx_fused_attention(const struct lbx_tensor *t, struct lbx_fused_attention *ret);
+
 /* Looks at `queries` of each head at most (0: at all). `ret` is to be deinitialised, also after a failure.
  *
  * weights: (…, queries, keys), of a softmax over the last axis. That it is causal is read off them. Fails where rows do not

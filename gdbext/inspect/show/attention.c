@@ -18,7 +18,7 @@ enum { QUERIES = 64, HEADS = 64, NAMED = 8 };
 
 /* ---- what is measured ---- */
 
-enum { WEIGHTS, Q = 0, K, MASK, SIDES };
+enum { WEIGHTS = 0, Q = LBX_ATTENTION_Q, K = LBX_ATTENTION_K, MASK = LBX_ATTENTION_MASK, SIDES = LBX_ATTENTION_SIDES };
 
 struct request {
 	struct lbx_selection of[SIDES];
@@ -28,35 +28,30 @@ struct request {
 	bool is_causal;
 };
 
-/* A result of lb_attention() keeps no weights: they come from its inputs, by its parameters. */
-static bool take_apart(struct request *r)
+/* Its queries and keys take its place. */
+static bool take_apart(const struct lbx_fused_attention *fused, struct request *r)
 {
+	static const char *const called[SIDES] = { [Q] = "queries", [K] = "keys", [MASK] = "mask" };
 	const struct lbx_tensor t = r->of[Q].tensor;
 
 	r->by_scores = true;
-	memcpy(&r->scale, &t.params[0], sizeof r->scale);
-	r->is_causal = t.params[1] != 0;
-	for (int i = Q; i <= MASK; i++) {
-		int input = i == MASK ? 3 : i;
-		struct lbx_selection s = { .slice_text = "" };
-		r->has[i] = i != MASK || t.n_inputs > 3;
-		if (r->has[i] && !lbx_tensor_input(&t, (uint32_t)input, &s.tensor)) {
-			lb_fail_within("its %s", i == Q ? "queries" : i == K ? "keys" : "mask");
+	r->scale = fused->scale;
+	r->is_causal = fused->is_causal;
+	for (int i = 0; i < SIDES; i++) {
+		r->of[i] = (struct lbx_selection){ .slice_text = "" };
+		r->has[i] = i != MASK || fused->has_mask;
+		if (r->has[i] && !lbx_tensor_input(&t, fused->inputs[i], &r->of[i].tensor)) {
+			lb_fail_within("its %s", called[i]);
 			return false;
 		}
-		r->of[i] = s;
 	}
 	return true;
-}
-
-static bool is_fused(const struct lbx_selection *s)
-{
-	return strcmp(s->tensor.op, "attention") == 0 && s->tensor.n_inputs >= 3 && !s->slice_text[0];
 }
 
 static bool select_sides(struct lbx_context *context, const struct lbx_args *args, struct request *r)
 {
 	const char *mask = lbx_args_option(args, "mask");
+	struct lbx_fused_attention fused;
 	bool is_given = lbx_args_option(args, "scale") || lbx_args_option(args, "causal") || mask;
 
 	r->has[Q] = true;
@@ -65,8 +60,9 @@ static bool select_sides(struct lbx_context *context, const struct lbx_args *arg
 		return false;
 	if (!r->by_scores && is_given)
 		return lbx_misuse("attention: --scale, --causal and --mask are for queries and keys: Q K");
-	if (!r->by_scores)
-		return !is_fused(&r->of[Q]) || take_apart(r);
+	if (!r->by_scores) /* of a slice there is no saying what it was computed from */
+		return r->of[Q].slice_text[0] || !lbx_fused_attention(&r->of[Q].tensor, &fused) ||
+		       take_apart(&fused, r);
 	r->has[K] = true, r->has[MASK] = mask;
 	return lbx_select_values(context, args->v[1], &r->of[K]) &&
 	       (!mask || lbx_select_values(context, mask, &r->of[MASK]));
@@ -219,7 +215,7 @@ static void tell_head(struct lbx_out *out, const struct lbx_attention *a, int64_
 
 static void tell_heads(struct lbx_out *out, const struct lbx_attention *a, int64_t limit)
 {
-	int64_t n = limit && limit < a->n_heads ? limit : a->n_heads;
+	int64_t n = limit && !out->json && limit < a->n_heads ? limit : a->n_heads;
 	char name[LBX_LIST_MAX];
 	int width = 4;
 
@@ -228,12 +224,8 @@ static void tell_heads(struct lbx_out *out, const struct lbx_attention *a, int64
 		width = (int)strlen(name) > width ? (int)strlen(name) : width;
 	}
 	lbx_begin_list(out, "heads");
-	if (n && !out->json) {
-		lbx_printf(out, "  ");
-		lbx_cell(out, LBX_TITLE, width, "head");
-		lbx_styled(out, LBX_TITLE, "%s", "  entropy   least    most  largest  key 0");
-		lbx_printf(out, "\n");
-	}
+	if (n && !out->json)
+		lbx_titles(out, width, "head", "  entropy   least    most  largest  key 0");
 	for (int64_t i = 0; i < n; i++)
 		tell_head(out, a, i, width);
 	lbx_end(out);
@@ -313,7 +305,7 @@ const struct lbx_command lbx_command_attention = {
 		{ "causal", NULL, "query i sees the keys up to i + keys - queries" },
 		{ "mask", "M", "bool, true where a key may be seen, or added to the scores" },
 		{ "all", NULL, "look at every query; else at 64 of each head, spread evenly" },
-		{ "limit", "N", "show N heads at most (default 64); 0: all" },
+		{ "limit", "N", "show N heads at most (default 64, JSON all); 0: all" },
 	},
 	.run = run_attention,
 };

@@ -216,12 +216,8 @@ static void tell_names(struct lbx_out *out, const struct lbx_value_log *log, int
 	}
 	width = width > room && !out->whole_lines ? room : width;
 	lbx_begin_list(out, "names");
-	if (n && !out->json) {
-		lbx_printf(out, "  ");
-		lbx_cell(out, LBX_TITLE, width, "name");
-		lbx_styled(out, LBX_TITLE, "%s", "   times         min         max   first std    last std");
-		lbx_printf(out, "\n");
-	}
+	if (n && !out->json)
+		lbx_titles(out, width, "name", "   times         min         max   first std    last std");
 	for (size_t i = 0; i < n; i++)
 		tell_name(out, log, log->names[i], width);
 	lbx_end(out);

@@ -19,6 +19,7 @@ struct seen {
 /* ---- where the scores come from ---- */
 
 struct product {
+	bool is_fused;  /* within an attention that keeps no weights */
 	bool is_scaled; /* or may be */
 	int64_t features;
 };
@@ -74,39 +75,44 @@ static bool is_weights(const struct lbx_tensor *t, struct product *ret)
 	       find_product(&input, STEPS, ret);
 }
 
-/* ---- what it looks like ---- */
-
-static bool is_fused(const struct lbx_tensor *t)
+/* Of weights, or of a fused attention: how their scores come about. */
+static bool find_scores(const struct lbx_tensor *t, struct product *ret, struct lbx_fused_attention *fused)
 {
-	return strcmp(t->op, "attention") == 0 && t->n_inputs >= 3;
+	struct lbx_tensor q;
+
+	if (!lbx_fused_attention(t, fused))
+		return is_weights(t, ret);
+	*ret = (struct product){ .is_fused = true, .is_scaled = fused->scale != 1 };
+	if (lbx_input_of(t, fused->inputs[LBX_ATTENTION_Q], &q) && q.rank)
+		ret->features = lbx_shape(&q)[q.rank - 1];
+	return true;
 }
 
-static bool measure_fused(struct lbx_case *c, const struct lbx_tensor *t, struct lbx_attention *ret)
-{
-	struct lbx_attention_scores scores = { .is_causal = t->params[1] };
-	struct lbx_array arrays[3];
-	struct lbx_tensor input;
-	int n = 0;
+/* ---- what it looks like ---- */
 
-	memcpy(&scores.scale, &t->params[0], sizeof scores.scale);
-	for (uint32_t i = 0; i < t->n_inputs && n < 3; i++) {
-		if (i == 2) /* the values */
-			continue;
-		if (!lbx_input_of(t, i, &input) || input.state != LBX_READY ||
-		    !lbx_array_of_tensor(c->context->target, &input, &arrays[n++]))
+static bool measure_fused(struct lbx_case *c, const struct lbx_tensor *t, const struct lbx_fused_attention *fused,
+			  struct lbx_attention *ret)
+{
+	struct lbx_array arrays[LBX_ATTENTION_SIDES];
+	struct lbx_attention_scores scores = { &arrays[LBX_ATTENTION_Q], &arrays[LBX_ATTENTION_K],
+					       fused->has_mask ? &arrays[LBX_ATTENTION_MASK] : NULL, fused->scale,
+					       fused->is_causal };
+	struct lbx_tensor input;
+
+	for (int i = 0; i < LBX_ATTENTION_SIDES; i++)
+		if ((i != LBX_ATTENTION_MASK || fused->has_mask) &&
+		    (!lbx_input_of(t, fused->inputs[i], &input) || input.state != LBX_READY ||
+		     !lbx_array_of_tensor(c->context->target, &input, &arrays[i])))
 			return false;
-	}
-	scores.q = &arrays[0], scores.k = &arrays[1], scores.mask = n > 2 ? &arrays[2] : NULL;
 	return lbx_attention_of_scores(&scores, QUERIES, c->context->out, ret);
 }
 
-static bool measure(struct lbx_case *c, const struct lbx_tensor *t, struct lbx_attention *ret)
+static bool measure_weights(struct lbx_case *c, const struct lbx_tensor *t, struct lbx_attention *ret)
 {
 	struct lbx_array weights;
 
-	return is_fused(t) ? measure_fused(c, t, ret)
-			   : lbx_array_of_tensor(c->context->target, t, &weights) &&
-				 lbx_attention_of_weights(&weights, QUERIES, c->context->out, ret);
+	return lbx_array_of_tensor(c->context->target, t, &weights) &&
+	       lbx_attention_of_weights(&weights, QUERIES, c->context->out, ret);
 }
 
 static bool most_are_collapsed(const struct lbx_attention *a)
@@ -128,10 +134,9 @@ static bool all_are_alike(const struct lbx_attention *a)
 
 static void judge(struct seen *seen, const struct lbx_tensor *t, const struct lbx_attention *a, const struct product *p)
 {
-	bool is_unscaled = is_fused(t) ? a->scale == 1 : !p->is_scaled;
 	double entropy = lbx_attention_entropy(a);
 
-	if (is_unscaled && entropy <= half && lbx_attention_lacks_scale(a, is_fused(t) ? a->features : p->features))
+	if (!p->is_scaled && entropy <= half && lbx_attention_lacks_scale(a, p->features))
 		lbx_calls_see_figure(&seen->unscaled, t, lbx_attention_spread(a));
 	else if (most_are_collapsed(a))
 		lbx_calls_see_figure(&seen->collapsed, t, entropy);
@@ -142,11 +147,12 @@ static void judge(struct seen *seen, const struct lbx_tensor *t, const struct lb
 static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, const struct lbx_summary *s)
 {
 	struct lbx_attention a = { .heads = NULL };
-	struct product p = { .features = 0 };
+	struct lbx_fused_attention fused;
+	struct product p;
 
-	if (s->finite != s->count || (!is_fused(t) && !is_weights(t, &p)))
+	if (s->finite != s->count || !find_scores(t, &p, &fused))
 		return true;
-	if (measure(c, t, &a))
+	if (p.is_fused ? measure_fused(c, t, &fused, &a) : measure_weights(c, t, &a))
 		judge(state, t, &a, &p);
 	lbx_attention_deinit(&a);
 	if (lb_error_cause() == LB_INTERRUPTED)
@@ -160,21 +166,16 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t, con
 static void say_unscaled(struct lbx_diagnosed *f, const struct lbx_call *call, const struct lbx_tensor *t,
 			 const char *text)
 {
-	struct lbx_tensor q;
-	struct product p;
-	int64_t features = 0;
+	struct lbx_fused_attention fused;
+	struct product p = { .features = 0 };
 
-	if (is_fused(t))
-		features = lbx_input_of(t, 0, &q) && q.rank ? lbx_shape(&q)[q.rank - 1] : 0;
-	else if (is_weights(t, &p))
-		features = p.features;
+	find_scores(t, &p, &fused);
 	LBX_SAY(f->title, "scores of attention are not divided by sqrt(features)");
 	LBX_SAY(f->evidence,
 		"%s: scores of a query spread by %.3g; with 1/sqrt(%" PRId64
-		") they would by %.3g. So few keys get all the "
-		"weight.",
-		text, call->figure, features, call->figure / sqrt((double)features));
-	LBX_SAY(f->advice, "Multiply q by 1/sqrt(%" PRId64 "), or give it to lb_attention() as the scale.", features);
+		") they would by %.3g. So few keys get all the weight.",
+		text, call->figure, p.features, call->figure / sqrt((double)p.features));
+	LBX_SAY(f->advice, "Multiply q by 1/sqrt(%" PRId64 "), or give it to lb_attention() as the scale.", p.features);
 }
 
 static void say_collapsed(struct lbx_diagnosed *f, const struct lbx_call *call, const struct lbx_tensor *t,
