@@ -76,6 +76,13 @@ static inline const int64_t *lbx_strides(const struct lbx_tensor *t)
 	return t->rank > LB_MAX_RANK ? t->axes.many + t->rank : t->axes.few.strides;
 }
 
+/* Of one dtype and shape. */
+static inline bool lbx_tensors_alike(const struct lbx_tensor *a, const struct lbx_tensor *b)
+{
+	return a->dtype == b->dtype && a->rank == b->rank &&
+	       __builtin_memcmp(lbx_shape(a), lbx_shape(b), (size_t)a->rank * sizeof(int64_t)) == 0;
+}
+
 enum lbx_contiguity { LBX_ROW_CONTIGUOUS, LBX_COLUMN_CONTIGUOUS, LBX_STRIDED };
 
 struct lbx_encoding lbx_tensor_encoding(const struct lbx_tensor *t);

@@ -42,11 +42,6 @@ static void sort_names(struct lbx_collection *c)
 	qsort_r(c->by_name, c->n, sizeof *c->by_name, by_name, c);
 }
 
-static bool has_name(const struct lbx_collection *c, const char *name)
-{
-	return lbx_collection_find(c, name) != NULL;
-}
-
 /* What comes behind the first of its name says so; otherwise where a tensor is called x@2 itself. Names keep their order
  * until all are told apart. */
 static bool tell_apart(struct lbx_collection *c)
@@ -61,7 +56,7 @@ static bool tell_apart(struct lbx_collection *c)
 		char **to = &names[c->by_name[i]];
 		if (nth > 1 && asprintf(to, "%s@%zu", one->name, nth) < 0)
 			*to = NULL;
-		if (nth > 1 && *to && has_name(c, *to)) {
+		if (nth > 1 && *to && lbx_collection_find(c, *to)) {
 			free(*to);
 			if (asprintf(to, "%s (no. %zu of that name)", one->name, nth) < 0)
 				*to = NULL;

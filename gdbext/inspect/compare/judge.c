@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/compare/closeness.h"
 #include "lazybones.h"
 
 enum { SAMPLES = 64 };
-static const struct lbx_tolerance tolerance = { .level = 1e-5, .rtol = 1e-5, .atol = 1e-8 };
 
 /* The two, side by side; to be ended. */
 struct beside {
@@ -73,7 +73,7 @@ static bool explain(struct lbx_context *context, const struct beside *b, const s
 static bool compare(struct lbx_context *context, const struct lbx_parameter *p, const struct beside *b, double seconds,
 		    struct lbx_judged *ret)
 {
-	struct lbx_comparison c = { .tolerance = tolerance };
+	struct lbx_comparison c = { .tolerance = lbx_default_levels.tolerance };
 
 	describe(&b->ours, 0, ret);
 	describe(&b->theirs.array, 1, ret);
@@ -86,7 +86,7 @@ static bool compare(struct lbx_context *context, const struct lbx_parameter *p, 
 	ret->judgement = LBX_RESHAPED;
 	if (!is_of_one_shape(&b->ours, &b->theirs.array))
 		return explain(context, b, NULL, seconds, ret);
-	if (!lbx_compare(&b->ours, &b->theirs.array, &tolerance, NULL, context->out, &c))
+	if (!lbx_compare(&b->ours, &b->theirs.array, &lbx_default_levels.tolerance, NULL, context->out, &c))
 		return false;
 	ret->judgement = c.different ? LBX_DIFFERENT : LBX_EQUAL;
 	ret->different = c.different;
@@ -170,7 +170,8 @@ bool lbx_is_same(struct lbx_context *context, const struct lbx_parameter *p, str
 
 	bool same = read_ours(context, p, &ours) && may_be(&ours, sought) && open_sought(sought) &&
 		    is_of_one_shape(&ours, theirs) && look_alike(&ours, theirs) &&
-		    lbx_compare(&ours, theirs, &tolerance, NULL, context->out, &c) && c.different == 0;
+		    lbx_compare(&ours, theirs, &lbx_default_levels.tolerance, NULL, context->out, &c) &&
+		    c.different == 0;
 	if (clean && lb_error_cause() != LB_INTERRUPTED)
 		lb_clear_error();
 	return same;

@@ -154,26 +154,17 @@ static double number(const json_t *o, const char *key)
 						: NAN;
 }
 
-static bool take_dtype(const char *name, enum lb_dtype *ret)
-{
-	for (int i = 0; name && i < LB_DTYPES; i++) {
-		*ret = (enum lb_dtype)i;
-		if (strcmp(lbx_dtype_name(*ret), name) == 0)
-			return true;
-	}
-	return false;
-}
-
 static bool take_value(const json_t *o, struct lbx_digested *ret)
 {
-	const char *checksum = json_string_value(json_object_get(o, "checksum"));
+	const char *checksum = json_string_value(json_object_get(o, "checksum")),
+		   *dtype = json_string_value(json_object_get(o, "dtype"));
 	const json_t *shape = json_object_get(o, "shape"), *size;
 	struct lbx_digest *d = &ret->digest;
 	size_t i;
 	char *end;
 
-	if (!checksum || !json_is_array(shape) || json_array_size(shape) > LBX_ARRAY_RANK ||
-	    !take_dtype(json_string_value(json_object_get(o, "dtype")), &d->dtype))
+	if (!checksum || !json_is_array(shape) || json_array_size(shape) > LBX_ARRAY_RANK || !dtype ||
+	    !lbx_dtype_parse(dtype, &d->dtype))
 		return false;
 	ret->rank = (int)json_array_size(shape);
 	ret->shape = malloc((size_t)ret->rank * sizeof *ret->shape + 1);

@@ -306,12 +306,6 @@ static bool has_plain_tensor(struct hunt *h, const struct view *v)
 	return false;
 }
 
-static bool same_shape(const struct lbx_tensor *a, const struct lbx_tensor *b)
-{
-	return a->rank == b->rank && a->dtype == b->dtype &&
-	       memcmp(lbx_shape(a), lbx_shape(b), (size_t)a->rank * sizeof(int64_t)) == 0;
-}
-
 /* Likewise of an object of Python's, whose elements lie one behind the other. */
 static bool has_shape_of(const struct lbx_py_memory *m, const struct lbx_tensor *t)
 {
@@ -335,7 +329,7 @@ static enum worth weigh(struct hunt *h, const struct view *v, const struct lbx_t
 {
 	const struct lbx_tensor *t = &v->tensor;
 	bool has_shape = other || copy->memory.rank > 1;
-	bool same = other ? same_shape(other, t) : has_shape_of(&copy->memory, t);
+	bool same = other ? lbx_tensors_alike(other, t) : has_shape_of(&copy->memory, t);
 
 	if (t->of->knows_asked)
 		return same || (!has_shape && !has_plain_tensor(h, v)) ? SUSPICIOUS : EXPLAINED;

@@ -51,9 +51,8 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 		find_captures(c, s);
 	for (int i = 0; i < s->n; i++) {
 		struct held *h = &s->list[i];
-		if (t->id > h->tensor.id && t->dtype == h->tensor.dtype && t->rank == h->tensor.rank && !t->torn &&
-		    strcmp(t->name, h->tensor.name) == 0 && t->of == h->tensor.of && t->refs > t->scope_refs &&
-		    memcmp(lbx_shape(t), lbx_shape(&h->tensor), (size_t)t->rank * sizeof *lbx_shape(t)) == 0)
+		if (t->id > h->tensor.id && t->of == h->tensor.of && !t->torn && t->refs > t->scope_refs &&
+		    strcmp(t->name, h->tensor.name) == 0 && lbx_tensors_alike(t, &h->tensor))
 			h->newer = *t;
 	}
 	return true;

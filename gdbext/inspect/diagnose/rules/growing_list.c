@@ -1,6 +1,5 @@
 /* Results that are kept time after time, one an evaluation, by the call that makes them: a list that grows. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "inspect/diagnose/rule.h"
@@ -20,12 +19,6 @@ struct growing {
 	int n;
 	struct site list[SITES];
 };
-
-static bool is_like(const struct lbx_tensor *a, const struct lbx_tensor *b)
-{
-	return a->dtype == b->dtype && a->rank == b->rank &&
-	       memcmp(lbx_shape(a), lbx_shape(b), (size_t)a->rank * sizeof *lbx_shape(a)) == 0;
-}
 
 static struct site *site_of(struct growing *g, const struct lbx_tensor *t)
 {
@@ -47,7 +40,7 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	if (!is_kept || t->op_class == LB_CLASS_VIEW || t->size == 0)
 		return true;
 	struct site *s = site_of(state, t);
-	if (!s || !is_like(&s->like, t))
+	if (!s || !lbx_tensors_alike(&s->like, t))
 		return true;
 	if (s->n < LEAST)
 		s->evals[s->n] = t->eval;
