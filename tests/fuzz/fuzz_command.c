@@ -36,7 +36,7 @@ static const struct lbx_command *command_of(unsigned which)
 	return lbx_commands[which % n];
 }
 
-/* An option of the command, or a word of any kind. --png would run another program each time. */
+/* An option of the command, or a word of any kind. --png and --svg would run another program each time. */
 static void append_word(char *line, size_t size, const struct lbx_command *command, unsigned which)
 {
 	const unsigned max = sizeof command->options / sizeof *command->options;
@@ -44,7 +44,7 @@ static void append_word(char *line, size_t size, const struct lbx_command *comma
 
 	if (which < max) {
 		const char *name = command->options[which].name;
-		if (name && strcmp(name, "png") != 0)
+		if (name && strcmp(name, "png") != 0 && strcmp(name, "svg") != 0)
 			snprintf(line + n, size - n, " --%s ", name);
 	} else {
 		snprintf(line + n, size - n, "%s", words[which % N_WORDS]);

@@ -97,19 +97,14 @@ bool lbx_rank_digest_take(struct lbx_context *context, const char *glob, bool re
 
 static json_t *json_one(const struct lbx_digested *one)
 {
-	const struct lbx_digest *d = &one->digest;
-	char checksum[24];
 	json_t *o = json_pack("{s:o,s:I,s:s}", "name", lbx_json_string(one->name), "id", (json_int_t)one->id, "found",
 			      found_as[one->found]);
 
 	if (one->found != LBX_VALUE)
 		return o;
-	snprintf(checksum, sizeof checksum, "%016" PRIx64, d->checksum);
-	json_t *value =
-	    json_pack("{s:s,s:o,s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "dtype", lbx_dtype_name(d->dtype), "shape",
-		      lbx_json_list(one->shape, one->rank), "checksum", checksum, "count", (json_int_t)d->count, "nan",
-		      (json_int_t)d->nan, "inf", (json_int_t)d->inf, "min", lbx_json_double(d->min), "max",
-		      lbx_json_double(d->max), "mean", lbx_json_double(d->mean), "std", lbx_json_double(d->std));
+	json_t *value = lbx_json_digest(&one->digest);
+	json_object_set_new(o, "dtype", json_string(lbx_dtype_name(one->digest.dtype)));
+	json_object_set_new(o, "shape", lbx_json_list(one->shape, one->rank));
 	json_object_update(o, value);
 	json_decref(value);
 	return o;

@@ -269,18 +269,16 @@ static void name_ranks(const struct job *job, const struct row *row, size_t lead
 static json_t *json_group(const struct job *job, const struct row *row, size_t leader)
 {
 	const struct lbx_digested *cell = &row->cells[job->members[leader].index];
-	const struct lbx_digest *d = &cell->digest;
-	json_t *ranks = json_array();
-	char checksum[24];
+	json_t *ranks = json_array(), *figures = lbx_json_digest(&cell->digest);
 
 	for (size_t i = leader; i < job->n; i++)
 		if (follows(job, row, leader, i))
 			json_array_append_new(ranks, json_integer(job->members[i].rank));
-	snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)d->checksum);
-	return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "ranks", ranks, "dtype", lbx_dtype_name(d->dtype),
-			 "shape", lbx_json_list(cell->shape, cell->rank), "checksum", checksum, "mean",
-			 lbx_json_double(d->mean), "std", lbx_json_double(d->std), "min", lbx_json_double(d->min),
-			 "max", lbx_json_double(d->max), "nan", (json_int_t)d->nan, "inf", (json_int_t)d->inf);
+	json_t *ret = json_pack("{s:o,s:s,s:o}", "ranks", ranks, "dtype", lbx_dtype_name(cell->digest.dtype), "shape",
+				lbx_json_list(cell->shape, cell->rank));
+	json_object_update(ret, figures);
+	json_decref(figures);
+	return ret;
 }
 
 static void tell_row(const struct job *job, const struct row *row)

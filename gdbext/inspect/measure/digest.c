@@ -1,10 +1,13 @@
 #include "inspect/measure/digest.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mix.h"
 #include "base/plural.h"
+#include "inspect/answer.h"
 #include "inspect/measure/summary.h"
 
 enum { PIECE = 1 << 16 };
@@ -65,4 +68,14 @@ bool lbx_digest(const struct lbx_array *array, struct lbx_out *out, struct lbx_d
 bool lbx_digest_equal(const struct lbx_digest *a, const struct lbx_digest *b)
 {
 	return a->checksum == b->checksum && a->dtype == b->dtype && a->count == b->count;
+}
+
+json_t *lbx_json_digest(const struct lbx_digest *d)
+{
+	char checksum[24];
+
+	snprintf(checksum, sizeof checksum, "%016" PRIx64, d->checksum);
+	return json_pack("{s:s,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "checksum", checksum, "count", (json_int_t)d->count,
+			 "nan", (json_int_t)d->nan, "inf", (json_int_t)d->inf, "min", lbx_json_double(d->min), "max",
+			 lbx_json_double(d->max), "mean", lbx_json_double(d->mean), "std", lbx_json_double(d->std));
 }

@@ -3,6 +3,8 @@
 #ifndef LBX_DIGEST_H
 #define LBX_DIGEST_H
 
+#include <jansson.h>
+
 #include "inspect/tensor/array.h"
 
 struct lbx_digest {
@@ -15,6 +17,8 @@ struct lbx_digest {
 
 /* Reads the whole array once, in pieces. */
 bool lbx_digest(const struct lbx_array *array, struct lbx_out *out, struct lbx_digest *ret);
+/* {"checksum":"…","count":…,"nan":…,"inf":…,"min":…,"max":…,"mean":…,"std":…}, a new object. */
+json_t *lbx_json_digest(const struct lbx_digest *digest);
 /* Whether dtype and elements are the same; shapes are the caller's to compare. */
 bool lbx_digest_equal(const struct lbx_digest *a, const struct lbx_digest *b);
 

@@ -142,15 +142,18 @@ static bool walk(struct walk *w, const struct lbx_tensor *t)
 	return true;
 }
 
-static bool draw(struct lbx_context *context, FILE *dot, const char *path)
+/* `as`: "-Tpng". Nothing is to be drawn without a path. */
+static bool draw(struct lbx_context *context, FILE *dot, const char *as, const char *path)
 {
 	static const char *const places[] = { "/usr/bin/dot", "/usr/local/bin/dot", "/bin/dot" };
-	char *argv[] = { (char *)"dot", (char *)"-Tpng", (char *)"-o", (char *)path, NULL };
+	char *argv[] = { (char *)"dot", (char *)as, (char *)"-o", (char *)path, NULL };
 	struct lbx_worker worker = {
 		.argv = argv, .fd = fileno(dot), .doing = "drawing", .what = "dot", .seconds = DOT_SECONDS
 	};
 	int status = 0;
 
+	if (!path || lbx_target_waits(context->target))
+		return true;
 	for (size_t i = 0; i < sizeof places / sizeof *places && !worker.path; i++)
 		if (access(places[i], X_OK) == 0)
 			worker.path = places[i];
@@ -192,21 +195,24 @@ static bool keep_dot(FILE *from, const char *path)
 static void tell_files(struct walk *w, const char *path, int64_t written)
 {
 	const struct lbx_dot *how = w->how;
+	const char *files[] = { how->dot, how->png, how->svg };
 	struct lbx_out *out = w->context->out;
 
 	lbx_begin(out, NULL);
-	lbx_tell(out, "%pF written to %s%s%s%s\n", LBX_COUNT("tensors", written, "tensor"), path,
-		 how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
-		 w->cut ? "; there are more" : "");
-	LBX_KEYS(out, json_pack("{s:o,s:o,s:b}", "dot", lbx_json_text(how->dot), "png", lbx_json_text(how->png), "cut",
-				w->cut));
+	lbx_tell(out, "%pF written to %s", LBX_COUNT("tensors", written, "tensor"), path);
+	for (int i = 1; i < 3; i++)
+		if (files[i] && files[i] != path)
+			lbx_printf(out, " and %s", files[i]);
+	lbx_printf(out, "%s\n", w->cut ? "; there are more" : "");
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:o,s:b}", "dot", lbx_json_text(how->dot), "png", lbx_json_text(how->png),
+				"svg", lbx_json_text(how->svg), "cut", w->cut));
 	lbx_end(out);
 }
 
 static bool write_file(struct walk *w, const struct lbx_tensor *t)
 {
 	const struct lbx_dot *how = w->how;
-	const char *path = how->dot ? how->dot : how->png;
+	const char *path = how->dot ? how->dot : how->png ? how->png : how->svg;
 	int fd = memfd_create("graph.dot", MFD_CLOEXEC);
 
 	w->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
@@ -218,7 +224,7 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 	}
 	bool ok = write_dot(w, t, path) &&
 		  (!how->dot || lbx_target_waits(w->context->target) || keep_dot(w->file, how->dot)) &&
-		  (!how->png || lbx_target_waits(w->context->target) || draw(w->context, w->file, how->png));
+		  draw(w->context, w->file, "-Tpng", how->png) && draw(w->context, w->file, "-Tsvg", how->svg);
 	fclose(w->file);
 	int64_t written = w->n < how->limit ? w->n : how->limit;
 	if (ok)
@@ -250,7 +256,7 @@ bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const stru
 	struct walk w = { .context = context, .how = how };
 	bool ok;
 
-	if (how->dot || how->png) {
+	if (how->dot || how->png || how->svg) {
 		ok = write_file(&w, t);
 	} else {
 		ok = key_graph(&w, t);

@@ -13,12 +13,15 @@
 #include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/key_map.h"
+#include "inspect/measure/digest.h"
+#include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/name.h"
 #include "target/columns.h"
 
 enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LBX_LIST_MAX };
+enum { MOST_HANDLES = 256 };
 enum { SHORT = 10 }; /* no column becomes shorter */
 enum { ID, PROVIDER, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
 
@@ -37,9 +40,13 @@ struct list {
 	int state, dtype; /* -1: any */
 	const char *encoding; /* the name of one; NULL: any */
 	bool has_encoding;    /* some tensor has it */
+	uint64_t handles[MOST_HANDLES];
+	int n_handles;   /* only tensors with these; 0: any */
+	int64_t digests; /* bytes of values that may still be read for digests; -1: none is wanted */
 	enum sort sort;
 	struct row *rows;
 	size_t n, room;
+	size_t from; /* the first row that is shown */
 	uint64_t bad, seen, by_state[LBX_STATES];
 	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
 	struct lbx_key_map buffers;      /* those of several tensors */
@@ -72,10 +79,31 @@ static bool check_encoding(const struct list *list)
 			  list->encoding);
 }
 
+static bool parse_handles(const char *text, struct list *list)
+{
+	for (char *end; *text; text = end + (*end == ',')) {
+		uint64_t address = strtoull(text, &end, 0);
+		if (end == text || (*end && *end != ','))
+			return lbx_misuse("list: --handles takes addresses, 0x7f3b30,0x7f3c10, not '%s'", text);
+		if (list->n_handles == MOST_HANDLES)
+			return lbx_misuse("list: --handles takes %d addresses at most", MOST_HANDLES);
+		list->handles[list->n_handles++] = address;
+	}
+	return list->n_handles > 0 || lbx_misuse("list: --handles takes addresses, 0x7f3b30,0x7f3c10");
+}
+
+static bool is_handle(const struct list *list, uint64_t address)
+{
+	for (int i = 0; i < list->n_handles; i++)
+		if (list->handles[i] == address)
+			return true;
+	return list->n_handles == 0;
+}
+
 static bool parse(const struct lbx_args *args, struct list *list)
 {
 	const char *state = lbx_args_option(args, "state"), *dtype = lbx_args_option(args, "dtype");
-	const char *sort = lbx_args_option(args, "sort");
+	const char *sort = lbx_args_option(args, "sort"), *handles = lbx_args_option(args, "handles");
 
 	list->glob = args->n ? args->v[0] : NULL;
 	list->state = list->dtype = -1;
@@ -98,7 +126,7 @@ static bool parse(const struct lbx_args *args, struct list *list)
 	}
 	if (dtype)
 		parse_dtype(dtype, list);
-	return true;
+	return !handles || parse_handles(handles, list);
 }
 
 static bool matches(struct list *list, const struct lbx_tensor *t)
@@ -106,7 +134,7 @@ static bool matches(struct list *list, const struct lbx_tensor *t)
 	bool encoded = list->encoding && t->encoding && strcasecmp(t->encoding->name, list->encoding) == 0;
 
 	list->has_encoding |= encoded;
-	return (list->state < 0 || lbx_told_state(t) == (enum lbx_state)list->state) &&
+	return is_handle(list, t->address) && (list->state < 0 || lbx_told_state(t) == (enum lbx_state)list->state) &&
 	       (list->dtype < 0 || (t->dtype == (enum lb_dtype)list->dtype && !t->encoding)) &&
 	       (!list->encoding || encoded) && (!list->glob || lbx_name_matches(list->glob, t->name));
 }
@@ -237,7 +265,7 @@ static bool measure(struct lbx_out *out, const struct list *list, size_t shown, 
 			i = shown - MEASURED;
 		if (!asks_on(out, i, shown))
 			return false;
-		if (!reread(list, &list->rows[i], &t))
+		if (!reread(list, &list->rows[list->from + i], &t))
 			continue;
 		cells(&t, cell);
 		for (int c = 0; c < COLUMNS; c++)
@@ -330,8 +358,8 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 {
 	struct lbx_out *out = context->out;
 
-	if (shown < list->n)
-		lbx_printf(out, "… %zu more (--limit 0 shows all)\n", list->n - shown);
+	if (list->from + shown < list->n)
+		lbx_printf(out, "… %zu more (--limit 0 shows all)\n", list->n - list->from - shown);
 	lbx_wrap(out, 0, 4);
 	lbx_tell(out, "%pF", LBX_COUNT("total", list->n, "tensor"));
 	if (list->n < list->seen)
@@ -360,8 +388,39 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 			   LB_PLURAL(list->bad, "is", "are"));
 }
 
+/* Null where it has no value now, or a larger one than may still be read. */
+static json_t *digest_of(struct lbx_context *context, struct list *list, const struct lbx_tensor *t)
+{
+	struct lbx_selection selection = { .tensor = *t };
+	struct lbx_sight sight;
+	struct lbx_digest digest;
+	json_t *ret = NULL;
+	int64_t bytes = lbx_tensor_nbytes(t);
+
+	if (t->state != LBX_READY || bytes > list->digests)
+		return json_null();
+	list->digests -= bytes;
+	if (lbx_sight_begin(context, &selection, &sight)) {
+		if (lbx_digest(&sight.array, context->out, &digest))
+			ret = lbx_json_digest(&digest);
+		lbx_sight_end(&sight);
+	}
+	if (!ret && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	return ret ? ret : json_null();
+}
+
+static json_t *json_row(struct lbx_context *context, struct list *list, const struct lbx_tensor *t)
+{
+	json_t *ret = lbx_json_tensor(t);
+
+	if (list->digests >= 0)
+		json_object_set_new(ret, "digest", digest_of(context, list, t));
+	return ret;
+}
+
 /* The rows, as a table; or objects of a list, written as they are read. *written counts them. */
-static bool tell_rows(struct lbx_context *context, const struct list *list, size_t shown, size_t *written)
+static bool tell_rows(struct lbx_context *context, struct list *list, size_t shown, size_t *written)
 {
 	struct lbx_out *out = context->out;
 	char cell[COLUMNS][CELL];
@@ -375,11 +434,11 @@ static bool tell_rows(struct lbx_context *context, const struct list *list, size
 	for (size_t i = 0; i < shown; i++) {
 		if (!asks_on(out, i, shown))
 			return false;
-		if (!reread(list, &list->rows[i], &t))
+		if (!reread(list, &list->rows[list->from + i], &t))
 			continue;
 		++*written;
 		if (out->json) {
-			LBX_KEY(out, NULL, lbx_json_tensor(&t));
+			LBX_KEY(out, NULL, json_row(context, list, &t));
 			continue;
 		}
 		cells(&t, cell);
@@ -396,7 +455,7 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 	fwrite(text, 1, n, out->context);
 }
 
-static bool list_rows(struct lbx_context *context, const struct list *list, size_t shown, const char *path)
+static bool list_rows(struct lbx_context *context, struct list *list, size_t shown, const char *path)
 {
 	size_t written = 0;
 	if (!path)
@@ -444,15 +503,21 @@ static bool choose(struct lbx_context *context, const char *provider, struct lbx
 
 static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct list list = { 0 };
+	struct list list = { .digests = -1 };
 	const char *path = lbx_args_option(args, "out");
-	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT;
+	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT, from = 0;
 
 	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
+	    !lbx_args_int(args, "from", 0, INT64_MAX, &from) ||
+	    !lbx_args_int(args, "digest", 0, INT64_MAX, &list.digests) ||
 	    !choose(context, lbx_args_option(args, "provider"), &list.tensors))
 		return false;
+	/* a process that is read from outside may run on meanwhile */
+	if (list.digests >= 0 && !context->debugger && !context->core)
+		return lbx_misuse("list: --digest is for gdb and for cores");
 	bool done = collect(context, &list) && check_encoding(&list);
-	size_t shown = limit && (uint64_t)limit < list.n ? (size_t)limit : list.n;
+	list.from = (uint64_t)from < list.n ? (size_t)from : list.n;
+	size_t left = list.n - list.from, shown = limit && (uint64_t)limit < left ? (size_t)limit : left;
 	if (done)
 		done = list_rows(context, &list, shown, path);
 	if (done)
@@ -478,6 +543,9 @@ const struct lbx_command lbx_command_list = {
 		{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
 		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
 		{ "limit", "N", "show N at most (default 50, JSON and files all); 0: all" },
+		{ "handles", "A,B,...", "only those whose handles, as a pointer has them, are at these addresses" },
+		{ "digest", "BYTES", "with JSON, in gdb and of cores: figures and a checksum of values, of so many bytes in all" },
+		{ "from", "N", "pass over the first N" },
 		{ "out", "FILE", "write to a file; long answers are slow in gdb" },
 	},
 	.run = run_list,

@@ -172,8 +172,9 @@ static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 			     .depth = DEFAULT_DEPTH,
 			     .limit = DEFAULT_LIMIT,
 			     .history = lbx_args_option(args, "history") };
-	const char *dot = lbx_args_option(args, "dot"), *png = lbx_args_option(args, "png");
-	bool drawn = dot || png || context->out->json;
+	const char *dot = lbx_args_option(args, "dot"), *png = lbx_args_option(args, "png"),
+		   *svg = lbx_args_option(args, "svg");
+	bool drawn = dot || png || svg || context->out->json;
 	struct lbx_selection s;
 
 	if (drawn)
@@ -186,9 +187,12 @@ static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 	if (s.slice.n)
 		return lb_fail("graph shows whole tensors: '%s' is a slice", args->v[0]);
 	if (drawn) {
-		struct lbx_dot how = {
-			.depth = tree.depth, .limit = tree.limit, .history = tree.history, .dot = dot, .png = png
-		};
+		struct lbx_dot how = { .depth = tree.depth,
+				       .limit = tree.limit,
+				       .history = tree.history,
+				       .dot = dot,
+				       .png = png,
+				       .svg = svg };
 		return lbx_dot(context, &s.tensor, &how);
 	}
 	bool ok = print_tree(&tree, &s.tensor);
@@ -212,6 +216,7 @@ const struct lbx_command lbx_command_graph = {
 		{ "history", NULL, "go on past ready tensors, where their inputs still exist" },
 		{ "dot", "FILE", "write it for Graphviz" },
 		{ "png", "FILE", "draw it with Graphviz's dot" },
+		{ "svg", "FILE", "likewise, for a browser" },
 	},
 	.run = run_graph,
 };
