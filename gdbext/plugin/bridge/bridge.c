@@ -43,7 +43,8 @@
  *
  * Their output is logged, which takes no process, or goes through a pipe of gdb's own: in gdb 18, which no
  * longer logs what goes to `pipe` or `frame apply`, and whose pager counts what is logged; and for a front end
- * that speaks MI, which is told of each setting that changes. There the questions are asked in the interpreter
+ * that speaks MI, which is told of each setting that changes (but for one that is made for us, answers.h: a process for each
+ * question costs it more). There the questions are asked in the interpreter
  * of the console, since gdb 18 quotes for MI what passes a pipe, and once more what `frame apply` prints. Its
  * MI's notices pass the pipe, too: what silences a command lets them through.
  *

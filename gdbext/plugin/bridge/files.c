@@ -49,20 +49,28 @@ bool lbx_file_open_folder(enum lbx_descriptor at)
 	return is_free(at) && lbx_file_place(open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC), at);
 }
 
-bool lbx_file_write(enum lbx_descriptor at, const char *text, size_t n)
+static bool write_at(enum lbx_descriptor fd, const char *text, size_t n, off_t at)
 {
-	size_t done = 0;
-
-	if (ftruncate((int)at, 0) != 0)
-		return false;
-	while (done < n) {
-		ssize_t written = pwrite((int)at, text + done, n - done, (off_t)done);
+	while (n > 0) {
+		ssize_t written = pwrite((int)fd, text, n, at);
 
 		if (written <= 0)
 			return false;
-		done += (size_t)written;
+		text += written, at += written, n -= (size_t)written;
 	}
 	return true;
+}
+
+bool lbx_file_write(enum lbx_descriptor at, const char *text, size_t n)
+{
+	return ftruncate((int)at, 0) == 0 && write_at(at, text, n, 0);
+}
+
+bool lbx_file_append(enum lbx_descriptor at, const char *text, size_t n)
+{
+	off_t end = lseek((int)at, 0, SEEK_END);
+
+	return end >= 0 && write_at(at, text, n, end);
 }
 
 size_t lbx_file_read(enum lbx_descriptor at, char *ret, size_t size)

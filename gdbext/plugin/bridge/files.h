@@ -18,6 +18,7 @@ enum lbx_descriptor {
 	LBX_TENSORS_FD = 908,       /* what stands for the source of the tensors' names (address_names.c) */
 	LBX_STEP_IN_FD = 909,       /* continues to the first line of the next graph that is evaluated (step.c) */
 	LBX_SETTLE_FD = 910,        /* a line that does nothing: gdb runs a stop's commands, if they still have to */
+	LBX_ANSWER_FD = 911,        /* JSON, for whoever drives gdb (answers.h) */
 	LBX_DESCRIPTORS_END,
 };
 #define LBX_REQUEST_FILE "/proc/self/fd/900"
@@ -37,7 +38,9 @@ bool lbx_file_open_folder(enum lbx_descriptor at);
 /* Puts a descriptor, which is closed, in the place of one of these. */
 bool lbx_file_place(int fd, enum lbx_descriptor at);
 
+/* In the place of what it held; behind that. */
 bool lbx_file_write(enum lbx_descriptor at, const char *text, size_t n);
+bool lbx_file_append(enum lbx_descriptor at, const char *text, size_t n);
 /* Up to size - 1 bytes from the beginning on, and a NUL; 0 also when there is nothing, or it cannot be read. */
 size_t lbx_file_read(enum lbx_descriptor at, char *ret, size_t size);
 /* Whether one of the last lines has the mark. With `maint time` some lines follow it. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files.h"
 #include "plugin/bridge/front_end.h"
@@ -129,8 +130,8 @@ bool lbx_script_offer(const struct lbx_command *const *const *tables, const stru
 		    lbx_script_plugin_path());
 	set_numbers(&script);
 	text_append(&script, lbx_definitions, strlen(lbx_definitions));
-	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 0x12 && !$_lb_mi\n",
-		    lbx_front_end_speaks_mi());
+	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 0x12 && (!$_lb_mi || %d)\n",
+		    lbx_front_end_speaks_mi(), lbx_answers_are_wanted());
 	for (; *tables; tables++)
 		define_rows(&script, *tables);
 	define_fault(&script);

@@ -13,6 +13,7 @@
 #include "inspect/progress_line.h"
 #include "inspect/tensor/describe.h"
 #include "lazybones.h"
+#include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/commands/terminal.h"
@@ -27,8 +28,8 @@ static struct {
 
 static void write_echo(struct lbx_out *out, const char *text, size_t n)
 {
-	(void)out;
-	lbx_bridge_echo(text, n);
+	if (!out->json || !lbx_answers_take(text, n))
+		lbx_bridge_echo(text, n);
 }
 
 static bool draws_a_screen(void)
@@ -139,6 +140,7 @@ struct lbx_out lbx_gdb_out(bool is_typed)
 
 	about.has_tensor = false;
 	about.count[0] = '\0';
+	lbx_answers_begin();
 	return (struct lbx_out){
 		.colour = styled,
 		.colours = styled ? lbx_terminal_colours() : 0,
