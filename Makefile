@@ -46,6 +46,7 @@ have_zlib := $(call have,zlib.h,-lz)
 have_zstd := $(call have,zstd.h,-lzstd)
 have_png := $(call have,png.h,-lpng)
 have_ncurses := $(call have,curses.h,-lncursesw)
+have_microhttpd := $(call have,microhttpd.h,-lmicrohttpd)
 have_iberty := $(call have,libiberty/demangle.h,-liberty)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 have_numpy := $(if $(wildcard /usr/lib*/python3*/*-packages/numpy/__init__.py),1)
@@ -61,6 +62,7 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
 	-DLB_HAVE_IBERTY=$(or $(have_iberty),0) \
+	-DLB_HAVE_MICROHTTPD=$(or $(have_microhttpd),0) \
 	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) -DLB_HAVE_NCURSES=$(or $(have_ncurses),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
@@ -78,6 +80,7 @@ gdbext_libs := -ljansson -ldw -lelf $(if $(have_png),-lpng) \
 	$(if $(have_zstd),-lzstd) $(if $(have_iberty),-liberty) -lm
 # unwinding of other programs
 stack_libs := $(if $(have_unwind),-lunwind-generic)
+cli_libs := $(if $(have_ncurses),-lncursesw -ltinfo) $(if $(have_microhttpd),-lmicrohttpd)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
 link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
@@ -90,6 +93,7 @@ runtime_src := $(filter-out $(simd_src),$(wildcard runtime/*/*.c runtime/*/*/*.c
 reader_src := $(wildcard gdbext/target/*.c gdbext/tensors/*.c gdbext/table/*.c gdbext/ggml/*.c gdbext/ggml/*/*.c gdbext/python/*.c gdbext/torch/*.c gdbext/mlx/*.c gdbext/mlx/*/*.c gdbext/inspect/*.c gdbext/inspect/*/*.c gdbext/inspect/*/*/*.c)
 plugin_src := $(wildcard gdbext/plugin/*.c gdbext/plugin/*/*.c)
 cli_src := $(wildcard gdbext/cli/*.c)
+serve_src := $(wildcard gdbext/serve/*.c)
 replay_src := $(wildcard gdbext/replay/*.c)
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
@@ -110,6 +114,7 @@ soname := liblazybones.so.$(SOVERSION)
 shared := $(out)/lib/liblazybones.so
 static := $(out)/lib/liblazybones.a
 reader_lib := $(obj)/libgdbext.a
+serve_lib := $(obj)/libserve.a
 # gdb itself has no sanitizer's runtime in it, so such a build has no plugin.
 plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
@@ -144,6 +149,7 @@ missing:
 	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
 	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once')
+	$(if $(have_microhttpd),,@echo 'note: no microhttpd.h (libmicrohttpd-dev): no lazybones serve')
 	$(if $(have_iberty),,@echo 'note: no libiberty/demangle.h (libiberty-dev): names of C++ functions stay mangled')
 
 # A changed flag or compiler rebuilds what it concerns.
@@ -153,7 +159,7 @@ $(obj)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
 # So does a source file that came or went: make alone sees neither a file that is older than its library, nor one less.
-sources_now := $(runtime_src) $(simd_src) $(reader_src) $(plugin_src) $(cli_src) $(replay_src)
+sources_now := $(runtime_src) $(simd_src) $(reader_src) $(plugin_src) $(cli_src) $(serve_src) $(replay_src)
 $(obj)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(sources_now)' | cmp -s - $@ || echo '$(sources_now)' >$@
@@ -196,6 +202,10 @@ $(reader_lib): $(call objects,$(reader_src)) $(obj)/sources
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(reader_src))
 
+$(serve_lib): $(call objects,$(serve_src)) $(obj)/sources
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(serve_src))
+
 # The plugin shares gdb's address space: it exports the reader's two symbols, nothing else. No
 # libunwind: it has unwinding functions of its own, and gdb's exceptions need libgcc's.
 $(out)/lib/lazybones-gdb.so: $(call objects,$(plugin_src)) $(reader_lib) $(static) $(obj)/sources
@@ -207,10 +217,13 @@ $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 	$(call say,GEN,$@)
 	$(Q)sed 's|@PLUGIN@|$(abspath $(plugin))|g' $< >$@
 
-$(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static) $(obj)/sources
+# the page is part of the program
+$(obj)/gdbext/serve/page.o: $(wildcard gdbext/serve/page/*)
+
+$(out)/bin/lazybones: $(call objects,$(cli_src)) $(serve_lib) $(reader_lib) $(static) $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
+	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(gdbext_libs) $(stack_libs) $(cli_libs) $(runtime_libs)
 
 # A page a command, from the rows that make its --help; the others stand beside this one.
 $(out)/man/lazybones.1: $(cli)
@@ -269,7 +282,7 @@ $(explain_cases): tests/unit/explain.py
 	$(Q)/usr/bin/python3 $< $(@D)
 
 # Unit tests see internal functions: they link the archives.
-$(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
+$(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(serve_lib) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
@@ -283,7 +296,7 @@ $(out)/tests/test_onnx: $(call objects,$(onnx_src) $(unit_helper_src)) $(reader_
 
 $(obj)/tests/fuzz/%: more_flags = -Itests/unit $(if $(LIBFUZZER),-DLBX_LIBFUZZER)
 
-$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
+$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(serve_lib) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
@@ -302,10 +315,11 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
 
 # Prints the pages' tables from their sources.
-$(tables): $(obj)/tests/docs/tables.o $(call objects,$(filter-out gdbext/cli/main.c,$(cli_src)) $(plugin_src)) $(reader_lib) $(static)
+$(tables): $(obj)/tests/docs/tables.o $(call objects,$(filter-out gdbext/cli/main.c,$(cli_src)) $(plugin_src)) \
+		$(serve_lib) $(reader_lib) $(static) $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
+	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(gdbext_libs) $(stack_libs) $(cli_libs) $(runtime_libs)
 
 deps: ## install the Debian packages that building and testing need
 	$(Q)tests/deps

@@ -1,5 +1,5 @@
 /* Prints a generated part of a document from its source: `tables commands`, `cli`,
- * `probe-units`, `probe-reference`, `recipes`, `variables`. */
+ * `probe-units`, `probe-reference`, `recipes`, `routes`, `variables`. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "plugin/commands/commands.h"
+#include "serve/route.h"
 
 static void print_cell(const char *text)
 {
@@ -86,6 +87,22 @@ static void print_variables(void)
 }
 
 /* ggml's operations by how near they come. */
+/* What the server of sessions answers. */
+static void print_routes(void)
+{
+	puts("| request | takes | does | tool |\n|---|---|---|---|");
+	for (const struct lbx_route *const *r = lbx_routes; *r; r++) {
+		printf("| `%s %s` | ", (*r)->method, (*r)->path);
+		for (const struct lbx_param *p = (*r)->params; p < (*r)->params + LBX_PARAMS_MAX && p->name; p++)
+			if (!strchr((*r)->path, '{') || strcmp(p->name, "id") != 0)
+				printf("%s%s%s%s ", p->is_needed ? "**" : "", p->name, p->is_needed ? "**" : "",
+				       p + 1 < (*r)->params + LBX_PARAMS_MAX && p[1].name ? "," : "");
+		printf("| ");
+		print_cell((*r)->summary);
+		printf(" | %s |\n", (*r)->tool ? (*r)->tool : "");
+	}
+}
+
 static void print_recipes(void)
 {
 	static const struct {
@@ -252,6 +269,8 @@ int main(int argc, char **argv)
 		print_cli();
 	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
 		print_variables();
+	} else if (argc == 2 && strcmp(argv[1], "routes") == 0) {
+		print_routes();
 	} else if (argc == 2 && strcmp(argv[1], "recipes") == 0) {
 		print_recipes();
 	} else if (argc == 2 && strcmp(argv[1], "probe-units") == 0) {
@@ -260,7 +279,7 @@ int main(int argc, char **argv)
 		if (!print_probe_reference())
 			return 1;
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|recipes|variables\n");
+		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|recipes|routes|variables\n");
 		return 1;
 	}
 	return 0;

@@ -1,0 +1,186 @@
+/* Expressions: of the program's language, and of tensors, whose values may not exist yet. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lazybones.h"
+#include "serve/route.h"
+
+/* What a tensor is asked for behind a dot. */
+static const struct attribute {
+	const char *name;
+	const char *command, *key; /* which tells it, under which key */
+} attributes[] = {
+	{ ".shape", "info", "shape" },    { ".dtype", "info", "dtype" },  { ".strides", "info", "strides" },
+	{ ".size", "info", "size" },      { ".nbytes", "info", "bytes" }, { ".ndim", "info", "shape" },
+	{ ".state", "info", "state" },    { ".mean()", "stats", "mean" }, { ".min()", "stats", "min" },
+	{ ".max()", "stats", "max" },     { ".std()", "stats", "std" },   { ".sum()", "stats", "sum" },
+	{ ".item()", "print", "values" },
+};
+
+/* The attribute at the end of the text; NULL: there is none. */
+static const struct attribute *attribute_of(const char *text, size_t *n)
+{
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+		size_t m = strlen(attributes[i].name);
+		if (length > m && strcmp(text + length - m, attributes[i].name) == 0) {
+			*n = length - m;
+			return &attributes[i];
+		}
+	}
+	*n = length;
+	return NULL;
+}
+
+/* [1, 256, 64], as Python writes it. The caller's. */
+static char *text_of(const json_t *value)
+{
+	if (json_is_string(value))
+		return strdup(json_string_value(value));
+	return json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+}
+
+static bool is_lazy(const json_t *told)
+{
+	const char *state = lbx_mi_string(told, "state");
+
+	return strcmp(state, "lazy") == 0 || strcmp(state, "unscheduled") == 0;
+}
+
+/* Asks a command about the tensor; where it is lazy, what it would be is computed outside. */
+static bool ask(struct lbx_call *call, const char *tensor, const char *command, bool lazy, json_t **ret)
+{
+	bool is_stats = strcmp(command, "stats") == 0;
+	const char *plain[] = { command, tensor, NULL },
+		   *peek[] = { "peek", tensor, is_stats ? "--stats" : NULL, NULL };
+
+	return lbx_ask_tensor(call, lazy ? peek : plain, ret);
+}
+
+static bool answer_attribute(struct lbx_call *call, const char *tensor, const struct attribute *attribute, json_t *info)
+{
+	bool of_info = strcmp(attribute->command, "info") == 0, lazy = is_lazy(info);
+	json_t *told = of_info ? json_incref(info) : NULL;
+
+	if (!told && !ask(call, tensor, attribute->command, lazy, &told))
+		return false;
+	json_t *value = json_object_get(told, attribute->key);
+	json_t *number = strcmp(attribute->name, ".ndim") == 0 ? json_integer((json_int_t)json_array_size(value))
+							       : json_incref(value ? value : json_null());
+	char *text = text_of(number);
+	bool ok = lbx_answer(call, json_pack("{s:s, s:s, s:s*, s:o, s:b}", "expression",
+					     lbx_call_string(call, "expression"), "kind", "attribute", "value", text,
+					     "json", number, "computed_outside", lazy && !of_info));
+	free(text);
+	json_decref(told);
+	return ok;
+}
+
+/* The shape of what was printed: of a slice, that one's. */
+static json_t *shape_of(const json_t *info, const json_t *values)
+{
+	json_t *shape = json_object_get(values, "slice_shape");
+
+	return shape ? shape : json_object_get(info, "shape");
+}
+
+static bool answer_tensor(struct lbx_call *call, const char *tensor, json_t *info)
+{
+	json_t *values = NULL;
+	bool lazy = is_lazy(info);
+
+	if (!ask(call, tensor, "print", lazy, &values))
+		return false;
+	json_t *told =
+	    json_pack("{s:s, s:s, s:b, s:O*, s:O*, s:O, s:o}", "expression", lbx_call_string(call, "expression"),
+		      "kind", "tensor", "computed_outside", lazy, "shape", shape_of(info, values), "dtype",
+		      json_object_get(info, "dtype"), "tensor", info, "print", values);
+	char *shape = text_of(json_object_get(told, "shape"));
+	if (told && shape)
+		json_object_set_new(told, "value",
+				    json_sprintf("%s%s, %s", lbx_mi_string(info, "dtype"), shape,
+						 lbx_mi_string(info, "state")));
+	free(shape);
+	return lbx_answer(call, told);
+}
+
+static bool ask_info(struct lbx_call *call, const char *tensor, json_t **ret)
+{
+	const char *words[] = { "info", tensor, NULL };
+
+	if (lbx_ask_tensor(call, words, ret))
+		return true;
+	lb_clear_error();
+	call->status = 0;
+	return false;
+}
+
+/* Of T or T[slice], what is told of the whole. */
+static bool find_tensor(struct lbx_call *call, const char *text, json_t **ret)
+{
+	const char *open = strrchr(text, '[');
+	lb_auto_free char *whole = open && text[strlen(text) - 1] == ']' ? strndup(text, (size_t)(open - text)) : NULL;
+
+	return ask_info(call, text, ret) || (whole && *whole && ask_info(call, whole, ret));
+}
+
+/* False, without an error: it is no tensor's. */
+static bool try_tensor(struct lbx_call *call, const char *expression)
+{
+	size_t n;
+	const struct attribute *attribute = attribute_of(expression, &n);
+	lb_auto_free char *tensor = strndup(expression, n);
+	json_t *info = NULL;
+
+	if (!tensor || lbx_session_state(call->session) != LBX_PAUSED || *tensor == '-')
+		return false;
+	if (!find_tensor(call, tensor, &info))
+		return false;
+	if (attribute)
+		answer_attribute(call, tensor, attribute, info);
+	else
+		answer_tensor(call, tensor, info);
+	json_decref(info);
+	return true;
+}
+
+static bool run_evaluate(struct lbx_call *call)
+{
+	const char *expression = lbx_call_string(call, "expression");
+	struct lbx_gdb_answer answer;
+
+	if (strpbrk(expression, "\n\r") || !*expression)
+		return lbx_refuse(call, 400, "expression: one line is needed");
+	if (try_tensor(call, expression))
+		return lb_ok();
+	lb_auto_free char *word = lbx_gdb_quote(expression), *command = NULL;
+	if (!word || asprintf(&command, "-data-evaluate-expression %s", word) < 0)
+		return lb_fail("out of memory");
+	if (!lbx_gdb_ask(lbx_session_gdb(call->session), lbx_call_patience(call), &answer, command)) {
+		call->status = 422;
+		return false;
+	}
+	json_t *told = json_pack("{s:s, s:s, s:O}", "expression", expression, "kind", "value", "value",
+				 json_object_get(answer.results, "value"));
+	lbx_gdb_answer_release(&answer);
+	return lbx_answer(call, told);
+}
+
+const struct lbx_route lbx_route_evaluate = {
+	.method = "POST",
+	.path = "/debug/evaluate",
+	.tool = "evaluate",
+	.summary = "evaluate an expression, of tensors or of the program's language",
+	.help = "Tensors come first: latents, latents[0,:4], latents.shape, latents.dtype, latents.mean(). What is lazy is\n"
+		"computed outside the program, and the answer says so (\"computed_outside\").",
+	.needs = LBX_WITH_GDB,
+	.params = {
+		{ "expression", LBX_STRING, true, "one line" },
+		{ "timeout", LBX_NUMBER, false, "seconds that it may take (60)" },
+	},
+	.run = run_evaluate,
+};

@@ -1,0 +1,92 @@
+#include "serve/place.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "serve/mi.h"
+
+enum { LINES_AROUND = 5, LONGEST_LINE = 4096, LARGEST_SOURCE = 32 << 20 };
+
+const char *const lbx_skips[] = {
+	"^(std|__gnu_cxx)::", "^_*lb_",        "^lbx_", "^(mlx::core|nanobind)::",
+	"^(at|c10|torch)::",  "^(ggml|gguf)_", "^__",   NULL,
+};
+
+/* gdb takes basic patterns of its own; these are read as extended ones, which mean the same here. */
+static bool is_librarys(const char *function)
+{
+	bool ret = false;
+
+	for (int i = 0; !ret && lbx_skips[i]; i++) {
+		regex_t pattern;
+		if (regcomp(&pattern, lbx_skips[i], REG_EXTENDED | REG_NOSUB) != 0)
+			continue;
+		ret = regexec(&pattern, function, 0, NULL, 0) == 0;
+		regfree(&pattern);
+	}
+	return ret;
+}
+
+int lbx_own_level(const json_t *frames, const struct lbx_libraries *libraries)
+{
+	size_t i;
+	json_t *frame;
+
+	json_array_foreach((json_t *)frames, i, frame)
+	{
+		const char *file = lbx_mi_string(frame, "fullname");
+		uint64_t address = strtoull(lbx_mi_string(frame, "addr"), NULL, 16);
+		if (*file && access(file, R_OK) == 0 && !lbx_libraries_have(libraries, address) &&
+		    !is_librarys(lbx_mi_string(frame, "func")))
+			return atoi(lbx_mi_string(frame, "level"));
+	}
+	return 0;
+}
+
+static void add_line(json_t *lines, char *text)
+{
+	text[strcspn(text, "\r\n")] = '\0';
+	json_t *line = json_string(text);
+	json_array_append_new(lines, line ? line : json_string(""));
+}
+
+/* NULL: it cannot be read. */
+static json_t *source_around(const char *path, long at)
+{
+	struct stat about;
+	FILE *file = at > 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= LARGEST_SOURCE
+			 ? fopen(path, "re")
+			 : NULL;
+	if (!file)
+		return NULL;
+	long first = at > LINES_AROUND ? at - LINES_AROUND : 1;
+	lb_auto_free char *text = NULL;
+	size_t room = 0;
+	json_t *lines = json_array();
+	for (long i = 1; i <= at + LINES_AROUND && getline(&text, &room, file) >= 0; i++)
+		if (i >= first)
+			add_line(lines, text);
+	fclose(file);
+	return json_pack("{s:i, s:o}", "first", (int)first, "lines", lines);
+}
+
+json_t *lbx_place_of(const json_t *frame)
+{
+	const char *file = lbx_mi_string(frame, "fullname");
+	long line = atol(lbx_mi_string(frame, "line"));
+
+	if (!*file)
+		file = lbx_mi_string(frame, "file");
+	return json_pack("{s:s*, s:o, s:s*, s:i, s:s*, s:s*, s:o*}", "file", *file ? file : NULL, "line",
+			 line > 0 ? json_integer(line) : json_null(), "function",
+			 json_object_get(frame, "func") ? lbx_mi_string(frame, "func") : NULL, "level",
+			 atoi(lbx_mi_string(frame, "level")), "address",
+			 json_object_get(frame, "addr") ? lbx_mi_string(frame, "addr") : NULL, "library",
+			 json_object_get(frame, "from") ? lbx_mi_string(frame, "from") : NULL, "source",
+			 source_around(file, line));
+}
