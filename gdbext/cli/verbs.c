@@ -2,8 +2,13 @@
 
 #include <string.h>
 
-const struct lbx_command *const lbx_verbs[] = { &lbx_verb_trace.row, &lbx_verb_top.row, &lbx_verb_sites.row,
-						&lbx_verb_serve.row, &lbx_verb_mcp.row, NULL };
+const struct lbx_command *const lbx_verbs[] = { &lbx_verb_trace.row,
+						&lbx_verb_top.row,
+						&lbx_verb_sites.row,
+						&lbx_verb_serve.row,
+						&lbx_verb_mcp.row,
+						&lbx_verb_trace_diff.row,
+						NULL };
 
 const struct lbx_verb *lbx_verb_find(struct lbx_argv words)
 {

@@ -11,7 +11,8 @@ struct lbx_verb {
 };
 
 /* Each stands at the foot of its function's file. */
-extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_serve, lbx_verb_mcp;
+extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_serve, lbx_verb_mcp,
+    lbx_verb_trace_diff;
 
 /* Watches a program, where `words` behind the form of the same name ask for that. */
 extern const struct lbx_verb lbx_verb_doctor;

@@ -13,13 +13,13 @@ static lb_tensor *scaled(lb_tensor *x, float by)
 	return y;
 }
 
-static void denoise(int steps, int evaluate)
+static void denoise(int steps, int evaluate, float by)
 {
 	LB_SCOPE
 	{
 		lb_tensor *latents = lb_named("latents", lb_ones(LB_SHAPE(1, 256, 64), LB_F32));
 		for (int i = 0; i < steps; i++) {
-			lb_tensor *next = scaled(latents, 2); /* step */
+			lb_tensor *next = scaled(latents, by); /* step */
 			lb_named("next", next);
 			if (evaluate)
 				lb_eval(next);
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("hello %s\n", getenv("GREETING") ? getenv("GREETING") : "world"); /* begin */
-	denoise(steps, strcmp(how, "lazy") != 0);
+	denoise(steps, strcmp(how, "lazy") != 0, argc > 3 ? (float)atof(argv[3]) : 2);
 	if (strcmp(how, "nan") == 0)
 		lb_eval(lb_named("bad", lb_log(lb_negative(lb_ones(LB_SHAPE(4), LB_F32)))));
 	if (strcmp(how, "fault") == 0)

@@ -560,6 +560,37 @@ def case_traces():
         check("none, where none is wanted", not os.path.exists(os.path.join(s.folder, "traces")))
 
 
+def case_trace_diff():
+    with server() as s:
+        def trace(*args):
+            s.at("told", args=list(args))
+            while s.data("GET", "/debug/status")["state"] == "paused":
+                s.data("POST", "/debug/continue_async")
+                s.data("GET", "/debug/status?wait=20")
+            return os.path.join(s.folder, s.data("POST", "/debug/terminate")["trace"])
+
+        def diff(a, b, *options):
+            done = subprocess.run([LAZYBONES, "trace-diff", a, b, *options], capture_output=True, text=True, timeout=60)
+            return done.returncode, done.stdout + done.stderr
+
+        one, again, other, longer = trace("x"), trace("x"), trace("x", "3", "2.5"), trace("x", "4")
+        status, text = diff(one, again)
+        check("the same twice", status == 0 and "0 of 3 pairs differ" in text, text)
+        status, text = diff(one, other)
+        check("the first that differs", status == 3 and re.search(r"^> #\d+ +denoise loop.c:\d+: 1 tensor differs$", text, re.M) and
+              "next is different; mean 2, 2.5" in text, text)
+        status, text = diff(one, other, "--json")
+        told = json.loads(text)
+        first = next(p for p in told["stops"] if p["first_difference"])
+        check("as JSON", told["different"] == 3 and told["matched_by"] == "place" and
+              [t["name"] for t in first["tensors"] if t["verdict"] == "different"] == ["next"], told)
+        check("within a tolerance", diff(one, other, "--rtol", "0.9")[0] == 0)
+        status, text = diff(one, longer)
+        check("a stop more", status == 3 and "1 only in the second" in text, text)
+        check("what is no trace", diff(one, SOURCE)[0] == 1)
+        check("what is not there", diff(one, "/nonexistent")[0] == 1)
+
+
 def case_mcp():
     folder = os.path.join(WORK, "mcp")
     os.makedirs(folder)
