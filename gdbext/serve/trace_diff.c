@@ -281,7 +281,8 @@ static void tell_tensors(struct told *told, const json_t *mine, const json_t *ot
 	double off;
 
 	lbx_begin_list(told->out, "tensors");
-	json_array_foreach ((json_t *)mine, i, tensor) {
+	json_array_foreach((json_t *)mine, i, tensor)
+	{
 		const json_t *other = partner_of(tensor, mine, others);
 		enum verdict verdict = judge(tensor, other, told->rtol, &off);
 		counts[verdict]++;
