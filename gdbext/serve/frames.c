@@ -9,6 +9,8 @@
 #include "serve/place.h"
 #include "serve/route.h"
 
+enum { MOST_LINES = 1000000 };
+
 static bool ask(struct lbx_call *call, struct lbx_gdb_answer *ret, const char *command)
 {
 	return lbx_gdb_ask(lbx_session_gdb(call->session), lbx_call_patience(call), ret, command);
@@ -31,6 +33,34 @@ const struct lbx_route lbx_route_location = {
 	    "are passed over.",
 	.needs = LBX_WHERE_STOPPED,
 	.run = run_location,
+};
+
+static bool run_source(struct lbx_call *call)
+{
+	const char *path = lbx_call_string(call, "file_path");
+	long long first = lbx_call_whole(call, "first", 1), count = lbx_call_whole(call, "count", MOST_LINES);
+
+	if (first < 1 || first > MOST_LINES || count < 1 || count > MOST_LINES)
+		return lbx_refuse(call, 400, "first and count: from 1 to %d", MOST_LINES);
+	json_t *lines = lbx_source_lines(path, (long)first, (long)(first + count - 1));
+	if (!lines)
+		return lbx_refuse(call, 404, "%s cannot be read as a source file", path);
+	return lbx_answer(call, json_pack("{s:s, s:I, s:o}", "file", path, "first", (json_int_t)first, "lines", lines));
+}
+
+const struct lbx_route lbx_route_source = {
+	.method = "GET",
+	.path = "/source",
+	.tool = "source",
+	.summary = "read lines of a source file",
+	.needs = LBX_IN_ANY_STATE,
+	.is_poll = true,
+	.params = {
+		{ "file_path", LBX_STRING, true, "its path, as location and stack have it" },
+		{ "first", LBX_WHOLE, false, "the first line (1)" },
+		{ "count", LBX_WHOLE, false, "how many (all)" },
+	},
+	.run = run_source,
 };
 
 /* The tensor that a variable of that name holds; borrowed. */

@@ -238,7 +238,8 @@ static enum MHD_Result answer_openapi(struct MHD_Connection *connection)
 static enum MHD_Result answer_page(struct MHD_Connection *connection, const struct lbx_page_file *file)
 {
 	return answer(connection, 200, file->type,
-		      MHD_create_response_from_buffer(file->n, (void *)(uintptr_t)file->bytes, MHD_RESPMEM_PERSISTENT));
+		      MHD_create_response_from_buffer((size_t)(file->end - file->bytes), (void *)(uintptr_t)file->bytes,
+						      MHD_RESPMEM_PERSISTENT));
 }
 
 static enum MHD_Result answer_request(struct lbx_http *http, struct MHD_Connection *connection, const char *path,

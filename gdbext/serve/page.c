@@ -3,36 +3,35 @@
 #include <string.h>
 
 /* The bytes of a file of gdbext/serve/page, as they were when this was compiled, from the top of the tree. */
-#define FILE_OF(symbol, name) \
+#define BYTES_OF(symbol, name, path, type) \
 	__asm__(".pushsection .rodata\n" #symbol ":\n.incbin \"gdbext/serve/page/" name "\"\n" #symbol "_end:\n" \
 		".byte 0\n.popsection\n"); \
-	extern const char symbol[], symbol##_end[]
+	extern const char symbol[], symbol##_end[];
 
-FILE_OF(page_index, "index.html");
-FILE_OF(page_style, "style.css");
-FILE_OF(page_app, "app.js");
-FILE_OF(page_docs, "docs.html");
-FILE_OF(page_docs_script, "docs.js");
+/* name of the symbol, file, path, type */
+#define FILES(FILE) \
+	FILE(page_index, "index.html", "/", "text/html") \
+	FILE(page_style, "style.css", "/style.css", "text/css") \
+	FILE(page_docs, "docs.html", "/docs", "text/html") \
+	FILE(page_docs_script, "docs.js", "/docs.js", "text/javascript") \
+	FILE(page_app, "app.js", "/app.js", "text/javascript") \
+	FILE(page_api, "api.js", "/api.js", "text/javascript") \
+	FILE(page_dom, "dom.js", "/dom.js", "text/javascript") \
+	FILE(page_source, "source.js", "/source.js", "text/javascript") \
+	FILE(page_tensors, "tensors.js", "/tensors.js", "text/javascript") \
+	FILE(page_card, "card.js", "/card.js", "text/javascript") \
+	FILE(page_graph, "graph.js", "/graph.js", "text/javascript")
+
+FILES(BYTES_OF)
 
 const struct lbx_page_file *lbx_page_find(const char *path)
 {
-	static const char html[] = "text/html; charset=utf-8", script[] = "text/javascript; charset=utf-8",
-			  style[] = "text/css; charset=utf-8";
-	static struct lbx_page_file files[] = {
-		{ "/", html, page_index, 0 },
-		{ "/style.css", style, page_style, 0 },
-		{ "/app.js", script, page_app, 0 },
-		{ "/docs", html, page_docs, 0 },
-		{ "/docs.js", script, page_docs_script, 0 },
-	};
-	static const char *const ends[] = { page_index_end, page_style_end, page_app_end, page_docs_end,
-					    page_docs_script_end };
+#define ROW(symbol, name, path, type) { path, type "; charset=utf-8", symbol, symbol##_end },
+	static const struct lbx_page_file files[] = { FILES(ROW) };
+#undef ROW
 
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		if (strcmp(files[i].path, path) != 0)
-			continue;
-		files[i].n = (size_t)(ends[i] - files[i].bytes);
-		return &files[i];
-	}
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (strcmp(files[i].path, path) == 0)
+			return &files[i];
 	return NULL;
 }

@@ -2,12 +2,9 @@
 #ifndef LBX_SERVE_PAGE_H
 #define LBX_SERVE_PAGE_H
 
-#include <stddef.h>
-
 struct lbx_page_file {
 	const char *path, *type;
-	const char *bytes;
-	size_t n;
+	const char *bytes, *end;
 };
 
 /* NULL: none has that path. */

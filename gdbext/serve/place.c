@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "serve/mi.h"
 
-enum { LINES_AROUND = 5, LONGEST_LINE = 4096, LARGEST_SOURCE = 32 << 20 };
+enum { LINES_AROUND = 5, LARGEST_SOURCE = 32 << 20 };
 
 const char *const lbx_skips[] = {
 	"^(std|__gnu_cxx)::", "^_*lb_",        "^lbx_", "^(mlx::core|nanobind)::",
@@ -55,24 +55,32 @@ static void add_line(json_t *lines, char *text)
 	json_array_append_new(lines, line ? line : json_string(""));
 }
 
-/* NULL: it cannot be read. */
-static json_t *source_around(const char *path, long at)
+json_t *lbx_source_lines(const char *path, long first, long last)
 {
 	struct stat about;
-	FILE *file = at > 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= LARGEST_SOURCE
+	FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size <= LARGEST_SOURCE
 			 ? fopen(path, "re")
 			 : NULL;
-	if (!file)
-		return NULL;
-	long first = at > LINES_AROUND ? at - LINES_AROUND : 1;
 	lb_auto_free char *text = NULL;
 	size_t room = 0;
+
+	if (!file)
+		return NULL;
 	json_t *lines = json_array();
-	for (long i = 1; i <= at + LINES_AROUND && getline(&text, &room, file) >= 0; i++)
+	for (long i = 1; i <= last && getline(&text, &room, file) >= 0; i++)
 		if (i >= first)
 			add_line(lines, text);
 	fclose(file);
-	return json_pack("{s:i, s:o}", "first", (int)first, "lines", lines);
+	return lines;
+}
+
+/* NULL: it cannot be read. */
+static json_t *source_around(const char *path, long at)
+{
+	long first = at > LINES_AROUND ? at - LINES_AROUND : 1;
+	json_t *lines = at > 0 ? lbx_source_lines(path, first, at + LINES_AROUND) : NULL;
+
+	return lines ? json_pack("{s:i, s:o}", "first", (int)first, "lines", lines) : NULL;
 }
 
 json_t *lbx_place_of(const json_t *frame)

@@ -59,17 +59,19 @@ static bool add_tensor(struct lbx_call *call, struct words *words, const char *p
 
 #define TENSOR_PARAM { "id", LBX_STRING, true, "a name, a number, #12 or 12, or an expression of the program" }
 
-/* The tensor of the path: a bare number is that of a tensor. */
-static bool add_id(struct lbx_call *call, struct words *words)
+/* The tensor of the path, with a slice if one is given: 12 is the number of a tensor. */
+static bool add_id(struct lbx_call *call, struct words *words, const char *slice)
 {
 	const char *id = lbx_call_string(call, "id");
+	bool is_number = id && strspn(id, "0123456789") == strlen(id);
 
 	if (!id || !*id)
 		return lbx_refuse(call, 400, "'id' is empty");
-	if (strspn(id, "0123456789") == strlen(id)) {
-		json_t *named = json_sprintf("#%s", id);
-		json_object_set_new(call->params, "id", named);
-	}
+	if (!slice || !*slice)
+		slice = "";
+	json_t *whole = json_sprintf(!*slice || *slice == '[' ? "%s%s%s" : "%s%s[%s]", is_number ? "#" : "", id, slice);
+	if (!whole || json_object_set_new(call->params, "id", whole) != 0)
+		return lbx_refuse(call, 400, "'id' is no text");
 	return add_tensor(call, words, "id");
 }
 
@@ -112,7 +114,7 @@ static bool run_tensor(struct lbx_call *call)
 {
 	struct words words = { .at = { "info" }, .n = 1 };
 
-	return add_id(call, &words) && lbx_answer_tensor(call, words.at);
+	return add_id(call, &words, NULL) && lbx_answer_tensor(call, words.at);
 }
 
 const struct lbx_route lbx_route_tensor = {
@@ -131,7 +133,7 @@ static bool is_lazy(struct lbx_call *call, bool *ret)
 	struct words words = { .at = { "info" }, .n = 1 };
 	json_t *told;
 
-	if (!add_id(call, &words) || !lbx_ask_tensor(call, words.at, &told))
+	if (!add_id(call, &words, NULL) || !lbx_ask_tensor(call, words.at, &told))
 		return false;
 	const char *state = lbx_mi_string(told, "state");
 	*ret = strcmp(state, "lazy") == 0 || strcmp(state, "unscheduled") == 0;
@@ -141,19 +143,13 @@ static bool is_lazy(struct lbx_call *call, bool *ret)
 
 static bool run_tensor_values(struct lbx_call *call)
 {
-	const char *slice = lbx_call_string(call, "slice"), *id;
 	struct words words = { .n = 1 };
 	bool lazy = false;
 
 	if (!is_lazy(call, &lazy))
 		return false;
 	words.at[0] = lazy ? "peek" : "print";
-	id = lbx_call_string(call, "id");
-	if (slice) {
-		json_t *sliced = json_sprintf(*slice == '[' ? "%s%s" : "%s[%s]", id, slice);
-		json_object_set_new(call->params, "id", sliced);
-	}
-	if (!add_id(call, &words))
+	if (!add_id(call, &words, lbx_call_string(call, "slice")))
 		return false;
 	if (lbx_call_flag(call, "full", false))
 		add(&words, "--full");
@@ -185,7 +181,7 @@ static bool run_tensor_stats(struct lbx_call *call)
 	if (!is_lazy(call, &lazy))
 		return false;
 	words.at[0] = lazy ? "peek" : "stats";
-	if (!add_id(call, &words))
+	if (!add_id(call, &words, NULL))
 		return false;
 	if (lazy)
 		add(&words, "--stats");
@@ -246,13 +242,8 @@ static bool answer_file(struct lbx_call *call, struct words *words, const char *
 static bool run_tensor_image(struct lbx_call *call)
 {
 	struct words words = { .at = { "image" }, .n = 1 };
-	const char *slice = lbx_call_string(call, "slice");
 
-	if (slice) {
-		json_t *sliced = json_sprintf(*slice == '[' ? "%s%s" : "%s[%s]", lbx_call_string(call, "id"), slice);
-		json_object_set_new(call->params, "id", sliced);
-	}
-	if (!add_id(call, &words))
+	if (!add_id(call, &words, lbx_call_string(call, "slice")))
 		return false;
 	add_string(call, &words, "range", "--range");
 	add_string(call, &words, "channels", "--channels");
@@ -280,7 +271,7 @@ static bool run_tensor_graph(struct lbx_call *call)
 {
 	struct words words = { .at = { "graph" }, .n = 1 };
 
-	if (!add_id(call, &words))
+	if (!add_id(call, &words, NULL))
 		return false;
 	add_whole(call, &words, "depth", "--depth", 8);
 	if (lbx_call_flag(call, "history", false))

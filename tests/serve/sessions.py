@@ -109,10 +109,12 @@ def server(*arguments, **options):
 
 
 def children_of(pid):
-    with contextlib.suppress(FileNotFoundError):
-        return [int(c) for task in os.listdir(f"/proc/{pid}/task")
-                for c in open(f"/proc/{pid}/task/{task}/children").read().split()]
-    return []
+    found = []
+    for one in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if int(open(f"/proc/{one}/stat").read().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(one))
+    return found
 
 
 def is_alive(pid):
@@ -222,6 +224,9 @@ def case_steps():
         check("its variables", names["steps"]["value"] == "3" and names["argc"]["is_argument"], names)
         threads = s.data("GET", "/debug/threads")
         check("threads", threads["current"] == 1 and threads["threads"][0]["id"] == 1, threads)
+        told = s.data("GET", f"/source?file_path={quote(SOURCE)}&first={LINES['step']}&count=1")
+        check("lines of a source", told["lines"][0].endswith("/* step */"), told)
+        check("no source", s.get("/source?file_path=/nonexistent.c")[0] == 404)
         check("an unknown frame is refused", s.post("/debug/select", level=99)[0] >= 400)
 
 
@@ -273,6 +278,9 @@ def case_tensors():
         check("values of what is lazy", told["values"] == [[2, 2, 2], [2, 2, 2]] and "outside" in told["note"], told)
         told = s.data("GET", "/tensors/next/stats")
         check("its statistics", told["mean"] == 2 and told["count"] == 16384, told)
+        status, data = s.ask("GET", "/tensors/next/image.png", raw=True)
+        status, data = s.ask("GET", f"/tensors/{told['id']}/image.png?slice=0,:8", raw=True)
+        check("a picture of a slice, by number", status == 200 and data.startswith(b"\x89PNG"), (status, data[:200]))
         status, data = s.ask("GET", "/tensors/next/image.png", raw=True)
         check("a picture", status == 200 and data.startswith(b"\x89PNG"), (status, data[:200]))
         if shutil.which("dot"):
