@@ -29,6 +29,25 @@ static void denoise(int steps, int evaluate, float by)
 	}
 }
 
+static void when_many(int n)
+{
+	printf("%d tensors\n", n);
+}
+
+static void make_many(int n)
+{
+	char name[32];
+
+	LB_SCOPE
+	{
+		for (int i = 0; i < n; i++) {
+			snprintf(name, sizeof name, "many.%d", i);
+			lb_named(name, lb_ones(LB_SHAPE(2, 3), LB_F32));
+		}
+		when_many(n);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
@@ -37,6 +56,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("hello %s\n", getenv("GREETING") ? getenv("GREETING") : "world"); /* begin */
 	denoise(steps, strcmp(how, "lazy") != 0, argc > 3 ? (float)atof(argv[3]) : 2);
+	if (strcmp(how, "many") == 0)
+		make_many(10000);
 	if (strcmp(how, "nan") == 0)
 		lb_eval(lb_named("bad", lb_log(lb_negative(lb_ones(LB_SHAPE(4), LB_F32)))));
 	if (strcmp(how, "fault") == 0)

@@ -34,7 +34,7 @@ function boxOf(t, x, y) {
 }
 
 export async function graph(t, into) {
-  const told = await post("/command", { command: `tensor graph #${t.id} --limit ${MOST} --depth 8 --json` }).catch(() => null);
+  const told = await post("/command", { command: `tensor graph #${t.id} --limit ${MOST} --depth 8${t.state === "lazy" ? "" : " --history"} --json` }).catch(() => null);
   if (!told || told.tensors.length < 2) return;
   const layers = layersOf(told), wide = Math.max(...layers.map((l) => l.length));
   const width = wide * (WIDTH + GAP), places = new Map();
