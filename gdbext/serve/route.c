@@ -350,6 +350,8 @@ static bool run(struct lbx_call *call)
 		return false;
 	bool ok = call->route->run(call);
 	lbx_session_leave(call->session);
+	if (!ok && !call->status && lbx_session_state(call->session) == LBX_GDB_GONE)
+		call->status = 410; /* meanwhile */
 	return ok;
 }
 

@@ -27,6 +27,8 @@ async function open(browser, url, complaints) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => message.type() === "error" && !/status of 4/.test(message.text()) && complaints.push(message.text()));
+  page.on("response", async (response) => response.status() >= 500 &&
+    complaints.push(`${response.url()}: ${await response.text().catch(() => "no text")}`));
   page.on("request", (request) => request.url().startsWith(url.split("#")[0]) || /^(data|blob):/.test(request.url()) ||
     complaints.push(`it asks for ${request.url()}`));
   page.setDefaultTimeout(20000);
