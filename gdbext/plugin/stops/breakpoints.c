@@ -210,6 +210,15 @@ void lbx_breakpoint_need(int key, const char *whose, const char *function, const
 	lbx_breakpoint_note(key);
 }
 
+void lbx_breakpoint_need_library(int key, const char *whose, const char *regex, const char *words)
+{
+	if (find(key))
+		return;
+	lbx_bridge_script("_lb_quiet _lb_catch_load %s", regex);
+	send_hits(key, whose, words, NULL, NULL);
+	lbx_breakpoint_note(key);
+}
+
 void lbx_breakpoint_set_condition(int key, const char *condition)
 {
 	const struct breakpoint *breakpoint = find(key);

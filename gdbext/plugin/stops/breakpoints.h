@@ -39,6 +39,8 @@ void lbx_breakpoint_add_code(int key, const char *whose, uint64_t at, const char
 /* Likewise, by the name of a function, pending until there is one; if there is none of that key. */
 void lbx_breakpoint_need(int key, const char *whose, const char *function, const char *words, const char *first,
 			 const char *second);
+/* Likewise, where a library is loaded whose file's name matches. */
+void lbx_breakpoint_need_library(int key, const char *whose, const char *regex, const char *words);
 /* The condition of one that is not pending, which gdb 13 would disable for it; or of the one that was just made. */
 void lbx_breakpoint_set_condition(int key, const char *condition);
 /* One that exists, and has been refreshed. */

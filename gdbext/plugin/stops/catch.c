@@ -266,8 +266,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 		return false;
 	bool alone = !place.found && !lbx_guests_any(there, LBX_NODES_THERE);
 	for (int i = 0; lbx_guest(i); i++) {
-		nodes[i] = is_of_nodes(lbx_guest(i), &new, there[i]) ||
-			   (alone && lbx_guest(i)->is_ahead && is_of_nodes(lbx_guest(i), &new, LBX_NODES_THERE));
+		nodes[i] = is_of_nodes(lbx_guest(i), &new, there[i]);
 		is_there |= nodes[i] && there[i] == LBX_NODES_THERE;
 		if (nodes[i] && !lbx_guest(i)->holds_now())
 			late = lbx_guest(i);
@@ -280,11 +279,10 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	memcpy(list, catches, sizeof list);
 	if (!add_breakpoints(&new, &place, nodes) || !take_place(&new, list))
 		return false;
-	for (int i = 0; lbx_guest(i); i++)
-		if (lbx_guest(i)->await && lbx_guest_wants(lbx_guest(i), &new) &&
-		    (nodes[i] || (there[i] == LBX_NODES_NONE && alone)))
-			lbx_guest(i)->await();
 	memcpy(catches, list, sizeof list);
+	for (int i = 0; lbx_guest(i); i++)
+		if (lbx_guest_wants(lbx_guest(i), &new) && (nodes[i] || (there[i] == LBX_NODES_NONE && alone)))
+			lbx_guest(i)->await();
 	last = new.number;
 	if (!lbx_watch_write(context, &place, &want))
 		return false;

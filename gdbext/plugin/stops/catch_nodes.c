@@ -78,7 +78,7 @@ static void disarm_all(void)
 
 	for (int i = 0; i < n; i++) {
 		for (int g = 0; lbx_guest(g); g++) {
-			if (!catches[i].how[g] || lbx_guest(g)->is_ahead)
+			if (!catches[i].how[g] || lbx_guest(g)->lasts)
 				continue;
 			lbx_guest(g)->disarm(catches[i].number);
 			catches[i].how[g] = 0;
@@ -103,7 +103,7 @@ void lbx_catch_forget_nodes(void)
 		lbx_guest(g)->forget();
 	lbx_node_look_forget();
 	for (int g = 0; lbx_guest(g); g++)
-		if (lbx_guest(g)->await && any_wants(lbx_guest(g)))
+		if (any_wants(lbx_guest(g)))
 			lbx_guest(g)->await();
 }
 

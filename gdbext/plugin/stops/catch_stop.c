@@ -155,6 +155,13 @@ static bool find_tensor(struct lbx_context *context, const struct lbx_catch_stop
 	return true;
 }
 
+static int shown; /* the level of the frame that was */
+
+void lbx_catch_stop_select(void)
+{
+	lbx_bridge_script("with language c -- select-frame %#x", (unsigned)shown);
+}
+
 /* Looks up the stop's tensor; its arguments are known. May ask (lbx_bridge_waits). */
 static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 {
@@ -195,6 +202,7 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 		print_wrapped(context->out, 2, &advice);
 		if (stop->tensor)
 			lbx_set_tensor(context->out, &t);
+		shown = level < 0 ? 0 : level;
 		if (level >= 0)
 			lbx_bridge_script("set $_lb_level = %#x\nwith language %s -- frame $_lb_level", (unsigned)level,
 					  lbx_bridge_language());

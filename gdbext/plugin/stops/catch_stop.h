@@ -9,6 +9,8 @@
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
 /* A catch wants to stop at a node of theirs, for what `stop` says: tells that. */
 void lbx_catch_stop_at_node(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch_stop *stop);
+/* Selects the frame that it showed last, where the commands of another breakpoint have selected one. */
+void lbx_catch_stop_select(void);
 /* One of a catch's, between nodes. It goes on only if no catch wants to stop there, since that ends the other ones'
  * commands. */
 bool lbx_catch_hit_node(struct lbx_context *context, const struct lbx_nodes_ops *of, int number,

@@ -159,16 +159,29 @@ bool lbx_hits_ask(void)
 	return ask_program();
 }
 
+static bool is_same(const char *program)
+{
+	char here[sizeof place];
+
+	take_place(program, here);
+	return place[0] && strcmp(here, place) == 0 && counts_are_same();
+}
+
+bool lbx_hits_are_same(void)
+{
+	const char *program = ask_program();
+
+	return program && is_same(program);
+}
+
 bool lbx_hits_go_on(void)
 {
 	const char *program = ask_program();
 	bool is_unnamed = false;
-	char here[sizeof place];
 
 	if (!program)
 		return false;
-	take_place(program, here);
-	if (!place[0] || strcmp(here, place) != 0 || !counts_are_same())
+	if (!is_same(program))
 		note(program, has_other(program, &is_unnamed));
 	lbx_bridge_script("set $_lb_go = %d", !is_kept);
 	if (is_unnamed) /* gdb itself may have said nothing */

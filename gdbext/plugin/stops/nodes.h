@@ -40,7 +40,7 @@ struct lbx_nodes_ops {
 	    name; /* whose nodes: "ggml", as its provider of tensors is called. What its breakpoints send begins with it */
 	bool
 	    by_evaluation; /* it computes what the program asks for, all at once, and stops in front of that and behind it */
-	bool is_ahead; /* its breakpoints need no program yet: they are made at once, and hold in each process */
+	bool lasts; /* its breakpoints are by name: once they are made, they hold in each process that comes */
 	bool has_paths; /* what the program's language calls a tensor may be another one each time */
 
 	/* Looks at the program; and what was wrong. */
@@ -48,7 +48,7 @@ struct lbx_nodes_ops {
 	const char *(*why)(void);
 	/* Whether a catch is of anything that the program has; fails if not. Where they are there. */
 	bool (*check)(const struct lbx_catch *c);
-	/* Of a program that comes: it is looked at when it begins to compute. NULL where it is ahead. */
+	/* Of a program that comes: makes it stop where it can be told whether it has such nodes. */
 	void (*await)(void);
 
 	/* Adds to the response what makes the program stop for a catch; notes how. Fails without memory. */

@@ -172,6 +172,66 @@ mlx_stops_elsewhere()
 	)"
 }
 
+# mlx_stops_apart VERSION: gdb's `disable` and `delete` are of one catch; a program without MLX has no breakpoints of any
+mlx_stops_apart()
+{
+	local what="mlx $1, in gdb" python=$real/mlx-$1/bin/python
+	[ -f "$O/lazybones.gdb" ] && command -v gdb >/dev/null || return
+	# gdb's command for the breakpoint at eval() that is a catch's
+	cat >"$scratch/own" <<-'END'
+		awk -v command=$1 -v catch=$2 '/^[0-9]/ { n = $1 } $0 ~ "evaluates " catch " " { print command, n }'
+	END
+	same "$what: disable and delete are of one catch" "$(cat <<-'END'
+		Catch 1: eval of loss.
+		Catch 2: eval of hidden.
+		Catch 3: eval of state.weights[0].
+		Catch 1 (eval): an evaluation is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+		  tensor #N loss: float32 ()
+		Catch 2 (eval): an evaluation is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+		  tensor #N hidden: float32 (4,)
+		- a frame of the program
+		Catch 3 (eval): an evaluation is about to begin. It is of state.weights[0] (#N, float32 (3,), lazy). Python is in train | mx.eval(state.weights[0]).
+		  tensor #N state.weights[0]: float32 (3,)
+		Catch 1 (eval): an evaluation is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+		  tensor #N loss: float32 ()
+		Catch 2 (eval): an evaluation is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+		  tensor #N hidden: float32 (4,)
+		- evaluates 1 2
+		ended
+		- ended 0
+	END
+	)" "$(mlx_gdb --args "$python" tests/real/mlx/stops.py <<-END | mlx_said
+		tensor catch eval loss
+		tensor catch eval hidden
+		tensor catch eval 'state.weights[0]'
+		run
+		pipe frame | sed -n '1s/.*Py.*/- a frame of the program/p'
+		pipe info breakpoints | bash $scratch/own disable 2 >$scratch/own.gdb
+		source $scratch/own.gdb
+		continue
+		continue
+		pipe info breakpoints | bash $scratch/own delete 3 >$scratch/own.gdb
+		source $scratch/own.gdb
+		pipe info breakpoints | bash $scratch/own enable 2 >$scratch/own.gdb
+		source $scratch/own.gdb
+		pipe info breakpoints | bash $scratch/own disable 1 >$scratch/own.gdb
+		source $scratch/own.gdb
+		continue
+		pipe info breakpoints | grep -o 'evaluates [0-9]*' | paste -sd' ' | sed 's/ evaluates//g; s/^/- /'
+		tensor uncatch
+		continue
+		printf "- ended %d\n", \$_exitcode
+	END
+	)"
+	same "$what: in a program without MLX there is only what waits for its library" $'Catch 1: nan of any tensor.\n- 1 for the library, 0 for functions' \
+		"$(mlx_gdb --args "$(type -P true)" <<-'END' | mlx_said
+			tensor catch nan
+			run
+			pipe info breakpoints | awk '/matching .*libmlx/ { n++ } /mlx4core/ { f++ } END { printf "- %d for the library, %d for functions\n", n, f }'
+		END
+		)"
+}
+
 # mlx_stops_cpp PROGRAM: a program in C++, by its variables
 mlx_stops_cpp()
 {
