@@ -149,7 +149,7 @@ static bool view_threads(struct owners *o)
 	return true;
 }
 
-static bool is_it(const struct owners *o, const struct lbx_held *h)
+static bool is_it(const struct owners *o, const struct lbx_frame_tensor *h)
 {
 	const struct lbx_tensor *t = &h->place.tensor;
 
@@ -157,7 +157,7 @@ static bool is_it(const struct owners *o, const struct lbx_held *h)
 }
 
 static void tell_variable(const struct owners *o, uint64_t tid, const struct lbx_frame_view *frame,
-			  const struct lbx_held *held, bool is_first)
+			  const struct lbx_frame_tensor *held, bool is_first)
 {
 	struct lbx_out *out = o->context->out;
 	char where[512];

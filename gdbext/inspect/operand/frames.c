@@ -45,7 +45,7 @@ static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *poin
 	}
 	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
 		return false;
-	view->held[view->n_held] = (struct lbx_held){ *pointer, *place };
+	view->held[view->n_held] = (struct lbx_frame_tensor){ *pointer, *place };
 	unwrap(view->held[view->n_held++].pointer.expression);
 	return true;
 }
@@ -374,14 +374,14 @@ void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t si
 		snprintf(ret, size, "?");
 }
 
-bool lbx_held_is_strided(const struct lbx_held *held)
+bool lbx_frame_tensor_is_strided(const struct lbx_frame_tensor *held)
 {
 	const struct lbx_place *p = &held->place;
 	return p->kind == LBX_PLACE_DATA && p->is_start && p->tensor.size > 1 &&
 	       lbx_tensor_contiguity(&p->tensor) != LBX_ROW_CONTIGUOUS;
 }
 
-void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size)
+void lbx_describe_frame_tensor(const struct lbx_frame_tensor *held, char *ret, size_t size)
 {
 	const struct lbx_place *p = &held->place;
 	char label[LABEL];
@@ -391,7 +391,7 @@ void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size)
 		snprintf(ret, size, "%s = %s", held->pointer.expression, label);
 	else if (p->is_start)
 		snprintf(ret, size, "%s points to the elements of %s%s", held->pointer.expression, label,
-			 lbx_held_is_strided(held) ? ", which memory holds in another order" : "");
+			 lbx_frame_tensor_is_strided(held) ? ", which memory holds in another order" : "");
 	else
 		snprintf(ret, size, "%s points %" PRIu64 " byte%s into the buffer of %s", held->pointer.expression,
 			 p->distance, LB_S(p->distance), label);
@@ -421,7 +421,7 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
 }
 
-static json_t *json_held(const struct lbx_held *held)
+static json_t *json_held(const struct lbx_frame_tensor *held)
 {
 	const struct lbx_place *p = &held->place;
 	const struct lbx_tensor *t = &p->tensor;
@@ -434,7 +434,7 @@ static json_t *json_held(const struct lbx_held *held)
 
 	if (p->kind == LBX_PLACE_DATA) {
 		json_object_set_new(o, "byte", json_integer((json_int_t)p->distance));
-		json_object_set_new(o, "strided", json_boolean(lbx_held_is_strided(held)));
+		json_object_set_new(o, "strided", json_boolean(lbx_frame_tensor_is_strided(held)));
 	}
 	return o;
 }
@@ -471,10 +471,10 @@ void lbx_tell_frame(struct lbx_context *context, const struct lbx_frame_view *fr
 	lbx_styled(out, LBX_ADDRESS, "0x%012" PRIx64, frame->frame.pc);
 	lbx_printf(out, " in %s%s\n", text, frame->frame.is_inlined ? " (inlined)" : "");
 	for (int i = 0; i < shown; i++) {
-		lbx_describe_held(&frame->held[i], held, sizeof held);
+		lbx_describe_frame_tensor(&frame->held[i], held, sizeof held);
 		lbx_wrap(out, 0, 11);
 		lbx_printf(out, "       ");
-		lbx_styled(out, lbx_held_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n", held);
+		lbx_styled(out, lbx_frame_tensor_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n", held);
 	}
 	if (shown < frame->n_held)
 		lbx_printf(out, "       … %s%d more (`%sframe %" PRIu64 " --all`)\n",

@@ -9,7 +9,7 @@
 enum { LBX_HELD_MAX = 64, LBX_THREADS_SHOWN = 256, LBX_TAIL = 12 };
 
 /* A variable that leads to a tensor: to its record, or into its elements. */
-struct lbx_held {
+struct lbx_frame_tensor {
 	struct lbx_pointer pointer;
 	struct lbx_place place;
 };
@@ -22,7 +22,7 @@ struct lbx_frame_view {
 	uint64_t offset;        /* in that module */
 	int n_held;             /* at most LBX_HELD_MAX */
 	bool more_held;
-	struct lbx_held *held;
+	struct lbx_frame_tensor *held;
 };
 
 struct lbx_thread_view {
@@ -65,9 +65,9 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 /* "in convolve at conv.c:42", or the address. */
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size);
 /* "q = q (#12, float32 (4, 6), ready)" */
-void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size);
+void lbx_describe_frame_tensor(const struct lbx_frame_tensor *held, char *ret, size_t size);
 /* Whether a variable is a raw pointer to the elements of a view whose order is not that of memory. */
-bool lbx_held_is_strided(const struct lbx_held *held);
+bool lbx_frame_tensor_is_strided(const struct lbx_frame_tensor *held);
 /* "evaluates 12: 3 of 10 operations done, now #5"; "" for a thread that does not evaluate. */
 void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret, size_t size);
 

@@ -105,11 +105,11 @@ static bool suspect_pointers(struct lbx_report *r)
 		for (int k = 0; k < r->threads[i].n; k++) {
 			const struct lbx_frame_view *f = &r->threads[i].frames[k];
 			for (int h = 0; h < f->n_held; h++) {
-				const struct lbx_held *variable = &f->held[h];
-				if (!lbx_held_is_strided(variable) || variable->pointer.value == last)
+				const struct lbx_frame_tensor *variable = &f->held[h];
+				if (!lbx_frame_tensor_is_strided(variable) || variable->pointer.value == last)
 					continue;
 				last = variable->pointer.value;
-				lbx_describe_held(variable, held, sizeof held);
+				lbx_describe_frame_tensor(variable, held, sizeof held);
 				lbx_describe_frame(f, where, sizeof where);
 				if (!lbx_findings_add(&r->suspicions, "raw pointer", variable->place.tensor.id, last,
 						      "in %s, %s: reading it raw gives the wrong elements", where,
