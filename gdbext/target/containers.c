@@ -143,6 +143,21 @@ static const char *pointer_of(const char *class)
 	return NULL;
 }
 
+/* mlx-c's `typedef struct mlx_array_ { void *ctx; } mlx_array` leads to an array of MLX's, which begins with the address of its
+ * record. */
+static bool is_handle(const char *class)
+{
+	return strcmp(class, "mlx_array_") == 0 || strcmp(class, "mlx_array") == 0;
+}
+
+static bool follow_handle(struct lbx_target *target, Dwarf_Die *type, uint64_t address, uint64_t *ret)
+{
+	struct lbx_container c;
+
+	return find_pointer(target, "ctx", type, address, &c) && c.address &&
+	       lbx_target_try_read(target, c.address, ret, sizeof *ret);
+}
+
 bool lbx_container_record(struct lbx_target *target, Dwarf_Die *type, uint64_t address, uint64_t *ret)
 {
 	struct lbx_container c;
@@ -152,6 +167,8 @@ bool lbx_container_record(struct lbx_target *target, Dwarf_Die *type, uint64_t a
 		const char *name = dwarf_diename(&at);
 		if (!name)
 			return false;
+		if (is_handle(name))
+			return follow_handle(target, &at, address, ret);
 		const char *pointer = pointer_of(name);
 		if (pointer) {
 			bool found = find_pointer(target, pointer, &at, address, &c);

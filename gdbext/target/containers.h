@@ -17,8 +17,8 @@ struct lbx_container {
 /* Of the object of a class at an address. False, without error, where it is none of these or cannot be read. */
 bool lbx_container_find(struct lbx_target *target, Dwarf_Die *type, uint64_t address, struct lbx_container *ret);
 
-/* The record that an object stands for: what PyTorch's at::Tensor and MLX's array lead to, also within a std::optional or
- * behind a smart pointer.
+/* The record that an object stands for: what PyTorch's at::Tensor, MLX's array and mlx-c's mlx_array lead to, also within a
+ * std::optional or behind a smart pointer.
  * Likewise; 0 of a tensor that is undefined. */
 bool lbx_container_record(struct lbx_target *target, Dwarf_Die *type, uint64_t address, uint64_t *ret);
 

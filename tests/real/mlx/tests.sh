@@ -176,10 +176,10 @@ mlx_cpp()
 	same "$what, without gdb: what variables hold" "$(printf '%s = #N (float32 %s\n' argument '(2, 3), ready)' \
 		'list[0]' '(3, 2), ready)' 'list[1]' '(4,), ready)' maybe '(2,), ready)' x '(2, 3), ready)' \
 		lazy '(2, 3), lazy)' 'list[0]' '(3, 2), ready)' 'list[1]' '(4,), ready)' maybe '(2,), ready)' \
-		shared '(5,), ready)')" \
+		shared '(5,), ready)' handle '(4,), ready)')" \
 		"$($process threads | sed -n 's/^ *\([a-z0-9[]*]*\) = #[0-9]* (float32/\1 = #N (float32/p')"
-	same "$what, without gdb: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)')" \
-		"$(for of in x 'list[0][0]' 'list[1]' maybe shared; do $process print "$of" 2>&1; done |
+	same "$what, without gdb: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' '(4,)')" \
+		"$(for of in x 'list[0][0]' 'list[1]' maybe shared handle; do $process print "$of" 2>&1; done |
 			sed -n 's/^#.*: float32 //p')"
 	eval "exec ${COPROC[1]}>&-"
 	wait $pid
@@ -317,6 +317,7 @@ if fetched mlx-$newest; then
 fi
 for version in $newest 0.28.0 0.21.1; do mlx_stops $version; done
 mlx_stops_elsewhere $newest
+mlx_stops_apart $newest
 mlx_suspects
 mlx_where $newest everywhere
 mlx_where 0.21.1
