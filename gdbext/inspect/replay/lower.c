@@ -200,6 +200,7 @@ static bool add_step(struct lowering *l, const struct lbx_tensor *t, struct lbx_
 		return false;
 	nodes[i] = l->to->graph.n - 1;
 	node->doubt = (uint8_t)s->doubt;
+	node->tensor.state = t->state;
 	set_operation(&node->tensor, s->op);
 	memcpy(node->tensor.params, s->params, sizeof s->params);
 	set_layout(&node->tensor, s->rank, s->shape, s->strides, s->offset);
