@@ -60,9 +60,9 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 		    void *to);
 
 /* Along `axis` the elements, or their u32 indices, such that the kth smallest is in its place, none of those in front is larger and
- * none behind smaller; NaN is the largest. Any dtype but c64, i64 and u64. */
+ * none behind smaller; NaN is the largest, unless it is refused. Any dtype but c64, i64 and u64. */
 bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis, int64_t kth, bool gives_indices,
-			 void *to);
+			 bool refuses_nan, void *to);
 
 /* ---- scan.c, running.c, categorical.c ---- */
 

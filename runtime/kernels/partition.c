@@ -20,17 +20,14 @@ struct job {
 	bool gives_indices;
 	char *to;
 	bool is_deep; /* a line went on and on */
+	bool has_nan;
 };
 
-/* NaN last. Equal ones are told apart by their places, where these are what is asked for. */
+/* NaN last, one like another. Equal numbers are told apart by their places, where these are what is asked for. */
 static inline bool before(const struct job *job, struct place a, struct place b)
 {
-	if (a.key != a.key || b.key != b.key) {
-		bool is_nan = a.key != a.key;
-		if (is_nan != (b.key != b.key))
-			return !is_nan;
-		return job->gives_indices && a.index < b.index;
-	}
+	if (a.key != a.key || b.key != b.key)
+		return a.key == a.key;
 	return a.key < b.key || (job->gives_indices && a.key == b.key && a.index < b.index);
 }
 
@@ -105,8 +102,13 @@ static void line(void *arg, void *scratch, int64_t number)
 	lb_index_of(last, x->shape, number, index);
 	const char *from = (const char *)x->data + lb_offset_of(last, index, x->strides) * job->bytes;
 	int64_t out = lb_offset_of(last, index, job->strides);
-	for (int64_t i = 0; i < job->n; i++)
+	bool has_nan = false;
+	for (int64_t i = 0; i < job->n; i++) {
 		places[i] = (struct place){ lb_load_double(from + i * stride, x->dtype), (uint32_t)i };
+		has_nan |= places[i].key != places[i].key;
+	}
+	if (has_nan)
+		__atomic_store_n(&job->has_nan, true, __ATOMIC_RELAXED);
 	if (!select(job, places, places + job->kth, places + job->n))
 		__atomic_store_n(&job->is_deep, true, __ATOMIC_RELAXED);
 	for (int64_t i = 0; i < job->n; i++, out += job->strides[last]) {
@@ -119,7 +121,7 @@ static void line(void *arg, void *scratch, int64_t number)
 }
 
 bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis, int64_t kth, bool gives_indices,
-			 void *to)
+			 bool refuses_nan, void *to)
 {
 	struct job job = { .kth = kth, .bytes = lb_width_of(x->dtype), .gives_indices = gives_indices, .to = to };
 	struct lb_view turned = *x;
@@ -141,5 +143,7 @@ bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis
 	job.n = n;
 	int64_t nbytes = lb_bytes_of(n, 1, sizeof(struct place));
 	return lb_share(exec, size / n, GRAIN / n + 1, nbytes, line, &job) &&
-	       (!job.is_deep || lb_fail("partition: its elements lie in an order in which no median is found soon"));
+	       (!job.is_deep || lb_fail("partition: its elements lie in an order in which no median is found soon")) &&
+	       (!job.has_nan || !refuses_nan ||
+		lb_fail("partition: there is a NaN, and where that goes is not known of this program"));
 }

@@ -3,8 +3,9 @@
 #include "kernels/model.h"
 #include "ops/operation.h"
 
-/* params: 0 axis, 1 how many (topk), which (partition), or, of a replay that sorts, whether a NaN is refused */
-static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, const void *site)
+/* params: 0 axis, 1 how many (topk), which (partition), or, of a replay that sorts, whether a NaN is refused; 2 that, of one that
+ * partitions */
+static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, bool refuses_nan, const void *site)
 {
 	const char *name = lb_ops[op].name;
 	if (!LB_GIVEN(name, x))
@@ -46,6 +47,7 @@ static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, 
 	if (t) {
 		t->params[0] = along;
 		t->params[1] = k;
+		t->params[2] = refuses_nan;
 	}
 	return lb_tensor_publish(t);
 }
@@ -53,36 +55,36 @@ static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, 
 lb_tensor *lb_sort(lb_tensor *x, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_SORT, x, axis, 0, site);
+	return sort(LB_OP_SORT, x, axis, 0, false, site);
 }
 
 lb_tensor *lb_argsort(lb_tensor *x, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_ARGSORT, x, axis, 0, site);
+	return sort(LB_OP_ARGSORT, x, axis, 0, false, site);
 }
 
 lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_TOPK, x, axis, k, site);
+	return sort(LB_OP_TOPK, x, axis, k, false, site);
 }
 
 lb_tensor *lb_partition(lb_tensor *x, int64_t kth, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_PARTITION, x, axis, kth, site);
+	return sort(LB_OP_PARTITION, x, axis, kth, false, site);
 }
 
 lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_ARGPARTITION, x, axis, kth, site);
+	return sort(LB_OP_ARGPARTITION, x, axis, kth, false, site);
 }
 
 struct lb_tensor *lb_remake_sort(const struct lb_recipe *r)
 {
-	return sort(r->op, r->x[0], (int)r->params[0], r->params[1], r->site);
+	return sort(r->op, r->x[0], (int)r->params[0], r->params[1], r->params[2], r->site);
 }
 
 bool lb_compute_sort(struct lb_exec *exec, struct lb_tensor *t)
@@ -97,6 +99,6 @@ bool lb_compute_sort(struct lb_exec *exec, struct lb_tensor *t)
 bool lb_compute_partition(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0);
-	return lb_kernel_partition(exec, &x, (int)t->params[0], t->params[1], t->op == LB_OP_ARGPARTITION,
+	return lb_kernel_partition(exec, &x, (int)t->params[0], t->params[1], t->op == LB_OP_ARGPARTITION, t->params[2],
 				   lb_tensor_data(t));
 }

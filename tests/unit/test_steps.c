@@ -147,6 +147,12 @@ static void partitions(void **state)
 		const float *y = lb_data(lb_partition(x, 1, 0));
 		assert_true(y[0] == 0 && y[1] == 1 && isnan(y[2]) && isnan(y[3]));
 	}
+	LB_SCOPE { /* likewise MLX's: one NaN is like another */
+		static const uint32_t of_nan[] = { 11, 0, 2, 3, 10, 5, 6, 7, 9, 8, 4, 1 };
+		lb_tensor *x =
+		    lb_from_data((float[]){ 5, NAN, 3, 8, NAN, 1, 9, 2, NAN, 7, 3, NAN }, 48, LB_SHAPE(12), LB_F32);
+		assert_memory_equal(lb_data(lb_argpartition(x, 9, 0)), of_nan, 48);
+	}
 	FAILS_AT_ONCE(lb_partition(lb_ones(LB_SHAPE(3), LB_F32), 3, 0), "partition: number 3 below 3");
 	FAILS_AT_ONCE(lb_argpartition(lb_ones(LB_SHAPE(3), LB_I64), 0, 0), "argpartition: int64 lb_sort()");
 }

@@ -130,10 +130,16 @@ int lbx_mlx_recipe_arg_reduce(struct lbx_mlx_node *n)
 	return version < FIRST_NAN_SINCE ? arg_by_comparing(n, op, x, axis) : lbx_step_arg(n->r, op, x, axis);
 }
 
-/* NaN last; before 0.29.4 NaN left an order of no meaning. */
+/* NaN is last; before 0.29.4 it left an order of no meaning. */
+static bool has_nan_last(const struct lbx_mlx_node *n)
+{
+	enum { SINCE = 2904 };
+
+	return lbx_mlx_version(n->set) >= SINCE;
+}
+
 int lbx_mlx_recipe_sort(struct lbx_mlx_node *n)
 {
-	enum { NAN_LAST_SINCE = 2904 };
 	int64_t params[LB_PARAMS] = { 0 };
 	int x = lbx_mlx_input(n, 0), axis;
 
@@ -142,7 +148,7 @@ int lbx_mlx_recipe_sort(struct lbx_mlx_node *n)
 	if (lbx_mlx_dtype(n, x) == LB_C64)
 		return lbx_mlx_no_recipe(n, "such a dtype");
 	params[0] = axis;
-	params[1] = lbx_mlx_version(n->set) < NAN_LAST_SINCE;
+	params[1] = !has_nan_last(n);
 	return lbx_step_over(n->r, n->code, n->record.dtype, n->record.rank, n->record.sizes, 1, &x, params);
 }
 
@@ -161,6 +167,7 @@ int lbx_mlx_recipe_partition(struct lbx_mlx_node *n)
 		return lbx_mlx_no_recipe(n, "such a dtype or number");
 	params[0] = axis;
 	params[1] = kth < 0 ? kth + size : kth;
+	params[2] = !has_nan_last(n);
 	return lbx_step_over(n->r, n->code, n->record.dtype, n->record.rank, n->record.sizes, 1, &x, params);
 }
 
