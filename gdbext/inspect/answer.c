@@ -23,8 +23,12 @@ static bool is_printable(const char *text)
 {
 	int n;
 
-	while ((n = lbx_printable(text)))
+	do { /* most are ASCII, and are seen at once */
+		while (*text >= ' ' && *text < 0x7f)
+			text++;
+		n = lbx_printable(text);
 		text += n;
+	} while (n);
 	return !*text;
 }
 

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "plugin/bridge/files.h"
+#include "plugin/bridge/text.h"
 
 static enum { UNKNOWN, OFF, ON } state;
+static struct text answer; /* of the command that runs */
 
 bool lbx_answers_are_wanted(void)
 {
@@ -23,13 +25,19 @@ static bool is_on(void)
 
 void lbx_answers_begin(void)
 {
-	if (is_on() && !lbx_file_write(LBX_ANSWER_FD, "", 0))
-		state = OFF;
+	text_clear(&answer);
 }
 
 bool lbx_answers_take(const char *text, size_t n)
 {
-	if (is_on() && !lbx_file_append(LBX_ANSWER_FD, text, n))
-		state = OFF;
+	if (is_on())
+		text_append(&answer, text, n);
 	return state == ON;
+}
+
+/* Where there was no memory for it, there is no answer, rather than a part of one. */
+void lbx_answers_end(void)
+{
+	if (is_on() && !lbx_file_write(LBX_ANSWER_FD, answer.bytes, answer.failed ? 0 : answer.n))
+		state = OFF;
 }

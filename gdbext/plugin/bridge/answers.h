@@ -13,5 +13,7 @@ bool lbx_answers_are_wanted(void);
 void lbx_answers_begin(void);
 /* False: the text goes the usual way. */
 bool lbx_answers_take(const char *text, size_t n);
+/* All of it is told: it is in the file now. */
+void lbx_answers_end(void);
 
 #endif

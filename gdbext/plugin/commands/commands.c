@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "inspect/draw/pixels.h"
 #include "inspect/memory/points.h"
+#include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/commands/output.h"
@@ -207,5 +208,6 @@ void lbx_commands_run(const char *line)
 		lbx_breakpoints_resume();
 	if (!ok || !job.line || !job.line->is_quiet)
 		tell_end(&context, &job, ok && !lbx_bridge_waits());
+	lbx_answers_end();
 	lb_clear_error();
 }
