@@ -17,7 +17,7 @@ struct lbx_form {
 	const char *lacks; /* what is said where nothing follows */
 };
 
-enum { LBX_FORMS = 13 };
+enum { LBX_FORMS = 17 };
 extern const struct lbx_form lbx_forms[LBX_FORMS];
 
 /* NULL: there is none. */

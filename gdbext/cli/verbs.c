@@ -2,13 +2,10 @@
 
 #include <string.h>
 
-const struct lbx_command *const lbx_verbs[] = { &lbx_verb_trace.row,
-						&lbx_verb_top.row,
-						&lbx_verb_sites.row,
-						&lbx_verb_serve.row,
-						&lbx_verb_mcp.row,
-						&lbx_verb_trace_diff.row,
-						NULL };
+const struct lbx_command *const lbx_verbs[] = {
+	&lbx_verb_trace.row, &lbx_verb_top.row,        &lbx_verb_sites.row,          &lbx_verb_serve.row,
+	&lbx_verb_mcp.row,   &lbx_verb_trace_diff.row, &lbx_verb_replay_session.row, NULL
+};
 
 const struct lbx_verb *lbx_verb_find(struct lbx_argv words)
 {

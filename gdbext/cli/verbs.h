@@ -12,7 +12,7 @@ struct lbx_verb {
 
 /* Each stands at the foot of its function's file. */
 extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_serve, lbx_verb_mcp,
-    lbx_verb_trace_diff;
+    lbx_verb_trace_diff, lbx_verb_replay_session;
 
 /* Watches a program, where `words` behind the form of the same name ask for that. */
 extern const struct lbx_verb lbx_verb_doctor;

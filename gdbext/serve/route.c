@@ -458,6 +458,7 @@ void lbx_dispatch(struct lbx_sessions *sessions, const char *method, const char 
 	if (call.session)
 		lbx_session_let_go(call.session);
 	json_decref(call.params);
+	json_decref(call.operand);
 	json_decref(call.data);
 	free(call.raw);
 	lb_clear_error();

@@ -64,6 +64,7 @@ struct lbx_call {
 	json_t *params;              /* checked: an object with what the row lists */
 	bool is_over;                /* the session has ended: nothing more is kept of it */
 	int status;                  /* of HTTP; 0: 200, or by the error's cause */
+	json_t *operand;             /* a text that lives as long as the call */
 	json_t *data;                /* the answer; or */
 	char *raw;     /* the text of one, as JSON or of the row's type */
 	size_t raw_n;

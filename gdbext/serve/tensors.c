@@ -49,10 +49,8 @@ static void add_whole(const struct lbx_call *call, struct words *words, const ch
 }
 
 /* A word that begins with a dash would be read as an option. */
-static bool add_tensor(struct lbx_call *call, struct words *words, const char *param)
+static bool add_tensor(struct lbx_call *call, struct words *words, const char *tensor)
 {
-	const char *tensor = lbx_call_string(call, param);
-
 	add(words, tensor);
 	return tensor[0] != '-' || lbx_refuse(call, 400, "'%s' is no tensor", tensor);
 }
@@ -69,10 +67,11 @@ static bool add_id(struct lbx_call *call, struct words *words, const char *slice
 		return lbx_refuse(call, 400, "'id' is empty");
 	if (!slice || !*slice)
 		slice = "";
-	json_t *whole = json_sprintf(!*slice || *slice == '[' ? "%s%s%s" : "%s%s[%s]", is_number ? "#" : "", id, slice);
-	if (!whole || json_object_set_new(call->params, "id", whole) != 0)
+	json_decref(call->operand);
+	call->operand = json_sprintf(!*slice || *slice == '[' ? "%s%s%s" : "%s%s[%s]", is_number ? "#" : "", id, slice);
+	if (!call->operand)
 		return lbx_refuse(call, 400, "'id' is no text");
-	return add_tensor(call, words, "id");
+	return add_tensor(call, words, json_string_value(call->operand));
 }
 
 static bool run_tensors(struct lbx_call *call)
@@ -80,7 +79,7 @@ static bool run_tensors(struct lbx_call *call)
 	struct words words = { .at = { "list" }, .n = 1 };
 	const char *glob = lbx_call_string(call, "glob");
 
-	if (glob && !add_tensor(call, &words, "glob"))
+	if (glob && !add_tensor(call, &words, glob))
 		return false;
 	add_string(call, &words, "state", "--state");
 	add_string(call, &words, "dtype", "--dtype");
@@ -301,7 +300,8 @@ static bool run_diff(struct lbx_call *call)
 {
 	struct words words = { .at = { "diff" }, .n = 1 };
 
-	if (!add_tensor(call, &words, "a") || !add_tensor(call, &words, "b"))
+	if (!add_tensor(call, &words, lbx_call_string(call, "a")) ||
+	    !add_tensor(call, &words, lbx_call_string(call, "b")))
 		return false;
 	add_string(call, &words, "rtol", "--rtol");
 	add_string(call, &words, "atol", "--atol");
@@ -327,7 +327,9 @@ static bool run_doctor(struct lbx_call *call)
 {
 	struct words words = { .at = { "doctor" }, .n = 1 };
 
-	if (lbx_call_string(call, "glob") && !add_tensor(call, &words, "glob"))
+	const char *glob = lbx_call_string(call, "glob");
+
+	if (glob && !add_tensor(call, &words, glob))
 		return false;
 	add_string(call, &words, "only", "--only");
 	add_whole(call, &words, "seconds", "--seconds", 10);

@@ -599,6 +599,36 @@ def case_trace_diff():
         check("what is not there", diff(one, "/nonexistent")[0] == 1)
 
 
+def case_replay():
+    with server() as s:
+        s.at("told", args=["x", "3"])
+        s.data("GET", "/tensors/next/values?slice=" + quote("0,0,:2"))
+        s.data("POST", "/debug/evaluate", expression="next.mean()")
+        s.data("POST", "/debug/step/over")
+        s.post("/debug/evaluate", expression="nonsense +")
+        s.data("POST", "/debug/breakpoints/clear")
+        s.data("POST", "/debug/continue_async")
+        s.paused("exited")
+        trace = os.path.join(s.folder, s.data("POST", "/debug/terminate")["trace"])
+
+        def replay(*words):
+            done = subprocess.run([LAZYBONES, "replay-session", trace, *words], cwd=s.folder, capture_output=True, text=True,
+                                  timeout=120)
+            return done.returncode, done.stdout + done.stderr
+
+        status, text = replay()
+        check("a session again", status == 0 and "8 requests asked again, 0 answered otherwise" in text and
+              "0 of 2 pairs differ" in text, text)
+        other = os.path.join(s.folder, "loop")
+        subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O0", "-Dlb_multiply=lb_add", "-Iruntime", SOURCE, "-o", other,
+                        "-L" + os.path.join(os.environ["O"], "lib"), "-llazybones",
+                        "-Wl,-rpath," + os.path.join(os.environ["O"], "lib")], check=True)
+        status, text = replay(other)
+        check("of another build, what came out otherwise", status == 3 and "next is different; mean 2, 3" in text, text)
+        done = subprocess.run([LAZYBONES, "replay-session", SOURCE], capture_output=True, text=True, cwd=s.folder)
+        check("of what is no trace", done.returncode == 1 and "is no trace" in done.stderr, done)
+
+
 def case_mcp():
     folder = os.path.join(WORK, "mcp")
     os.makedirs(folder)
