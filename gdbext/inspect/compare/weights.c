@@ -309,21 +309,31 @@ static void tell_heading(const struct weights *w)
 		if (w->counts[i])
 			lbx_printf(out, ", %zu %s", w->counts[i], judgements[i]);
 	lbx_printf(out, "\n");
-	if (w->counts[LBX_ROUNDED])
+	if (w->counts[LBX_ROUNDED]) {
+		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  rounded: equal but for the rounding of a dtype\n");
-	if (w->n == 0)
+	}
+	if (w->n == 0) {
+		lbx_wrap(out, 0, 4);
 		lbx_printf(
 		    out,
 		    "  no name is in both: --prefix and --saved-prefix take what names begin with in one of them\n");
-	if (w->pairing.ours[0] || w->pairing.theirs[0])
+	}
+	if (w->pairing.ours[0] || w->pairing.theirs[0]) {
+		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  names in the program begin with '%s', in the checkpoint with '%s'\n",
 			   w->pairing.ours, w->pairing.theirs);
-	if (w->pairing.elsewhere)
+	}
+	if (w->pairing.elsewhere) {
+		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  %zu name%s of the program %s not so, and %s left out\n", w->pairing.elsewhere,
 			   LB_S(w->pairing.elsewhere), LB_PLURAL(w->pairing.elsewhere, "begins", "begin"),
 			   LB_PLURAL(w->pairing.elsewhere, "is", "are"));
-	if (w->n_tied)
+	}
+	if (w->n_tied) {
+		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  %zu more share%s memory with these\n", w->n_tied, w->n_tied == 1 ? "s" : "");
+	}
 	LBX_KEYS(out,
 		 json_pack("{s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I}", "parameters", (json_int_t)w->parameters.n, "arrays",
 			   (json_int_t)c->n, "prefix", lbx_json_string(w->pairing.ours), "saved_prefix",

@@ -43,7 +43,9 @@ static struct lbx_graph_node *add_node(struct lowering *l, const struct lbx_tens
 	struct lbx_graph_node *node = &g->nodes[g->n];
 	*node = (struct lbx_graph_node){ .first_input = g->n_inputs };
 	struct lbx_tensor *t = &node->tensor;
-	*t = (struct lbx_tensor){ .of = named->of, .id = named->id, .dtype = dtype, .layout_known = true };
+	*t = (struct lbx_tensor){
+		.of = named->of, .id = named->id, .state = named->state, .dtype = dtype, .layout_known = true
+	};
 	memcpy(t->name, named->name, sizeof t->name);
 	g->order[g->n_ordered++] = g->n++;
 	return node;
@@ -200,7 +202,6 @@ static bool add_step(struct lowering *l, const struct lbx_tensor *t, struct lbx_
 		return false;
 	nodes[i] = l->to->graph.n - 1;
 	node->doubt = (uint8_t)s->doubt;
-	node->tensor.state = t->state;
 	set_operation(&node->tensor, s->op);
 	memcpy(node->tensor.params, s->params, sizeof s->params);
 	set_layout(&node->tensor, s->rank, s->shape, s->strides, s->offset);

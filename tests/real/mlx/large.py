@@ -11,6 +11,7 @@ mx.eval(few)
 big = mx.arange(700000000).reshape(100000000, 7) * 3 + 7
 rows = mx.softmax(mx.broadcast_to(mx.ones(7), (100000000, 7)) * 2, axis=-1)
 joined = mx.concatenate([mx.zeros((100000000, 7)), few + 1], axis=0)
+even = mx.full((100000000, 7), 3.0)
 taken = mx.full((100000000, 7), 2.0)[mx.array([5, 99999999])]
 print("resting", flush=True)
 sys.stdin.read()
