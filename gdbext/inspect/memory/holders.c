@@ -64,18 +64,27 @@ static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int
 	}
 }
 
+static bool is_over(const struct lbx_holder *h, const struct lbx_tensors *of, uint64_t id)
+{
+	for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].id; m++)
+		if (id == h->tensors[m].id && of == h->tensors[m].of)
+			return true;
+	return false;
+}
+
 static void note_consumer(const struct lbx_tensor *t, struct lbx_holder *list, int n)
 {
+	uint32_t n_inputs = t->n_inputs < PLACE ? t->n_inputs : PLACE;
+	uint64_t ids[PLACE];
+
+	for (uint32_t k = 0; k < n_inputs; k++)
+		ids[k] = lbx_tensor_input_id(t, k);
 	for (int i = 0; i < n; i++) {
-		struct lbx_holder *h = &list[i];
 		bool found = false;
-		for (uint32_t k = 0; k < t->n_inputs && k < PLACE && !found; k++) {
-			uint64_t id = lbx_tensor_input_id(t, k);
-			for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].id && !found; m++)
-				found = id == h->tensors[m].id && t->of == h->tensors[m].of;
-		}
+		for (uint32_t k = 0; k < n_inputs && !found; k++)
+			found = is_over(&list[i], t->of, ids[k]);
 		if (found)
-			note(h->consumers, &h->n_consumers, t);
+			note(list[i].consumers, &list[i].n_consumers, t);
 	}
 }
 
