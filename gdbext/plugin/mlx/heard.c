@@ -46,6 +46,23 @@ void lbx_heard_forget(void)
 	stood = 0;
 }
 
+/* Those that go with the stop that is being told. */
+static struct text once;
+
+static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
+{
+	lbx_catch_stop_at_node(context, &lbx_mlx_nodes, stop);
+	if (stop->catch->once)
+		text_printf(&once, " %d", stop->catch->number);
+}
+
+static void end_once(void)
+{
+	if (once.n)
+		lbx_bridge_then("uncatch%.*s", (int)once.n, once.bytes);
+	text_clear(&once);
+}
+
 /* ---- in front of it ---- */
 
 /* The record for which a catch stops in front of what is asked for; 0: none. False while the answer is awaited. */
@@ -92,7 +109,7 @@ static bool stop_before(struct lbx_context *context, struct lbx_catch *c, const 
 	if (!lbx_node_look(context, &lbx_mlx_nodes, c, &place, &stop, &wants))
 		return false;
 	if (wants)
-		lbx_catch_stop_at_node(context, &lbx_mlx_nodes, &stop);
+		tell(context, &stop);
 	*stops |= wants;
 	return true;
 }
@@ -154,8 +171,10 @@ static bool meet(struct lbx_context *context, const char *words, bool is_async, 
 			lbx_catch_stop_select();
 		return true;
 	}
+	text_clear(&once);
 	if (!meet_all(context, words, is_async, is_value, &stops) || lbx_bridge_waits())
 		return false;
+	end_once();
 	if (stops &&
 	    (is_value || !lbx_target_moment(context->target, &stood))) /* who reads a value calls eval() next */
 		stood = 0;
@@ -190,7 +209,7 @@ static bool stop_behind(struct lbx_context *context, struct lbx_catch *c, bool *
 		if (!lbx_node_look(context, &lbx_mlx_nodes, c, &place, &stop, &wants))
 			return false;
 		if (wants)
-			lbx_catch_stop_at_node(context, &lbx_mlx_nodes, &stop);
+			tell(context, &stop);
 	}
 	*stops |= wants;
 	return !lbx_bridge_waits();
@@ -202,6 +221,7 @@ static bool hear_ends(struct lbx_context *context, const char *words)
 	bool known, stops = false;
 	struct lbx_catch *catches = lbx_catches(&n);
 
+	text_clear(&once);
 	if (!has_near(context, &known))
 		return false;
 	for (int i = 0; i < n && known; i++)
@@ -211,6 +231,7 @@ static bool hear_ends(struct lbx_context *context, const char *words)
 	for (int i = 0; i < n && known; i++)
 		if (catches[i].number && catches[i].kind->evaluation == LBX_AFTER_EVALUATION)
 			lbx_watched_drop(context, lbx_watched_of(catches[i].number));
+	end_once();
 	lbx_armed_delete_end(which);
 	lbx_armed_watch(); /* of async_eval(): whoever reads the value waits for it */
 	return stops || lbx_hits_go_on();

@@ -223,6 +223,24 @@ mlx_stops_apart()
 		printf "- ended %d\n", \$_exitcode
 	END
 	)"
+	same "$what: several that stop once" "$(cat <<-'END'
+		Catch 1: before loss is computed, once.
+		Catch 2: before hidden is computed, once.
+		Catch 1 (before): an evaluation that computes it is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+		  tensor #N loss: float32 ()
+		Catch 2 (before): an evaluation that computes it is about to begin. It is of loss (#N, float32 (), lazy). Python is in train | mx.eval(loss).
+		  tensor #N hidden: float32 (4,)
+		- No breakpoints or watchpoints.
+		ended
+	END
+	)" "$(mlx_gdb --args "$python" tests/real/mlx/stops.py <<-'END' | mlx_said
+		tensor break loss --once
+		tensor break hidden --once
+		run
+		pipe info breakpoints | sed 's/^/- /'
+		continue
+	END
+	)"
 	same "$what: in a program without MLX there is only what waits for its library" $'Catch 1: nan of any tensor.\n- 1 for the library, 0 for functions' \
 		"$(mlx_gdb --args "$(type -P true)" <<-'END' | mlx_said
 			tensor catch nan
