@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -32,6 +33,10 @@ int lbx_mlx_no_recipe(const struct lbx_mlx_node *n, const char *what)
 {
 	char upstream[160];
 
+	if (strcmp(n->op, "Load") == 0) {
+		lb_fail("the values of #%" PRIu64 " (Load) are still in a file, which is not read here", n->id);
+		return LBX_FAIL;
+	}
 	tell_inputs(n, upstream, sizeof upstream);
 	lb_fail("how MLX computes #%" PRIu64 " (%s%s%s) is not known here%s", n->id, n->op, what ? ", with " : "",
 		what ? what : "", upstream);
