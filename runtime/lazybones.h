@@ -390,7 +390,11 @@ LB_API lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list stride
 LB_API lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, int axis);
 typedef enum lb_put {
 	LB_PUT_ASSIGN, /* of several values for one element the last along the axis stays */
-	LB_PUT_ADD
+	LB_PUT_ADD,
+	/* each value in its turn, rounded to the dtype; real numbers; without a gradient */
+	LB_PUT_MULTIPLY,
+	LB_PUT_MAX, /* NaN wins, as it does in lb_maximum() */
+	LB_PUT_MIN
 } lb_put;
 /* As NumPy's: indices has x's rank and broadcasts to x's shape besides `axis`; values broadcast to
  * that. With LB_PUT_ADD the adjoint of lb_take_along_axis(). */

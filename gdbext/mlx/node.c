@@ -107,6 +107,11 @@ bool lbx_mlx_strides(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int6
 	return numbers(n, at, n->set->layout->is_small, sizeof *ret, ret_n, ret);
 }
 
+bool lbx_mlx_words(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK])
+{
+	return numbers(n, at, false, sizeof *ret, ret_n, ret);
+}
+
 bool lbx_mlx_list(const struct lbx_mlx_node *n, uint32_t at, struct lbx_mlx_arrays *ret)
 {
 	return lbx_mlx_arrays_read(lbx_mlx_set_target(n->set), n->record.primitive + at, ret) ||

@@ -60,6 +60,8 @@ bool lbx_mlx_double(const struct lbx_mlx_node *n, uint32_t at, double *ret);
 bool lbx_mlx_ints(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
 bool lbx_mlx_shape(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
 bool lbx_mlx_strides(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
+/* A std::vector<size_t>. */
+bool lbx_mlx_words(const struct lbx_mlx_node *n, uint32_t at, int *ret_n, int64_t ret[LB_MAX_RANK]);
 /* A std::vector of arrays. */
 bool lbx_mlx_list(const struct lbx_mlx_node *n, uint32_t at, struct lbx_mlx_arrays *ret);
 /* An axis of a value; negative ones count from the end. */

@@ -27,6 +27,18 @@ int lbx_mlx_log1p(struct lbx_mlx_node *n, int x);
 int lbx_mlx_sliced(const struct lbx_mlx_node *n, int x, const int64_t *begin, const int64_t *step,
 		   const int64_t *sizes);
 
+/* The same bytes as another dtype, whose size may divide the last axis otherwise. */
+int lbx_mlx_as_dtype(const struct lbx_mlx_node *n, int x, enum lb_dtype dtype);
+/* Of complex numbers the real (0) or the imaginary part (1), with one more axis of one element; and such parts as complex
+ * numbers of that shape. */
+int lbx_mlx_part(const struct lbx_mlx_node *n, int x, int which);
+int lbx_mlx_complex(const struct lbx_mlx_node *n, int real, int imaginary, int rank, const int64_t *shape);
+
+/* What is computed of complex numbers, by n->code; and from or to them. */
+int lbx_mlx_complex_unary(struct lbx_mlx_node *n, int x);
+int lbx_mlx_complex_binary(struct lbx_mlx_node *n, int x, int y);
+int lbx_mlx_complex_cast(struct lbx_mlx_node *n, int x);
+
 /* An index from the end as one from the beginning, of an axis of that size. */
 int lbx_mlx_from_beginning(struct lbx_mlx_node *n, int indices, int64_t size);
 /* Gather, where several axes have indices. */

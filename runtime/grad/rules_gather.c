@@ -101,6 +101,8 @@ bool lb_rule_put_along(const struct lb_vjp *v)
 	struct lb_tensor *indices = lb_vjp_input(v, 1), *around = v->g;
 	int axis = (int)v->t->params[0];
 	bool assigns = v->t->params[1] == LB_PUT_ASSIGN;
+	if (v->t->params[1] > LB_PUT_ADD)
+		return lb_fail("put_along_axis: with LB_PUT_MULTIPLY, LB_PUT_MAX and LB_PUT_MIN it has no gradient");
 	if (assigns && lb_vjp_wants(v, 0))
 		around = lb_put_along_axis(v->g, indices, lb_scalar(0), axis, LB_PUT_ASSIGN);
 	if (!lb_vjp_give(v, 0, around))

@@ -185,7 +185,7 @@ bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const
 			   const struct lb_view *updates);
 /* to (dense) = or += values; indices and values have one shape, and to's besides `axis`. */
 bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices, int axis,
-			 const struct lb_view *values, bool add);
+			 const struct lb_view *values, int how);
 
 /* ---- bytes of files (decode.c) ---- */
 

@@ -128,7 +128,8 @@ struct lines {
 	int dtype, stage;
 	int64_t bytes, width, size, n, inner; /* the axis' size; values of a line; lines side by side */
 	const int64_t *indices;
-	bool shared, add;                     /* all lines have the same indices */
+	bool shared;			  /* all lines have the same indices */
+	int how;			      /* enum lb_put */
 	struct lb_view values;                /* axes that number the lines, then those along one */
 	int lines_rank;
 	char *to;
@@ -152,6 +153,24 @@ static void assign(int64_t bytes, int64_t n, char *to, const int64_t *where, int
 	}
 }
 
+/* Each value in its turn, as the elementwise operation has it. */
+static void combine(const struct lines *l, char *to, const int64_t *where, const char *values)
+{
+	static const int codes[] = {
+		[LB_PUT_MULTIPLY] = LB_OP_MULTIPLY, [LB_PUT_MAX] = LB_OP_MAXIMUM, [LB_PUT_MIN] = LB_OP_MINIMUM
+	};
+	lb_tile_fn *one = l->tiles->elementwise(codes[l->how], l->dtype, l->dtype);
+	char a[8] __attribute__((aligned(64))), b[8] __attribute__((aligned(64)));
+
+	for (int64_t i = 0; i < l->n; i++) {
+		char *at = to + where[i] * l->inner * l->bytes;
+		memcpy(a, at, (size_t)l->bytes);
+		memcpy(b, values + i * l->bytes, (size_t)l->bytes);
+		one(1, a, a, b, NULL);
+		memcpy(at, a, (size_t)l->bytes);
+	}
+}
+
 /* Scratch: the line's indices, its values, raw and wide, and the line, wide. */
 static void put_line(void *arg, void *scratch, int64_t line)
 {
@@ -171,8 +190,10 @@ static void put_line(void *arg, void *scratch, int64_t line)
 	memset(index, 0, sizeof index);
 	lb_gather(raw, from, l->n, v->rank - l->lines_rank, v->shape + l->lines_rank, v->strides + l->lines_rank, index,
 		  l->bytes);
-	if (!l->add) {
+	if (l->how == LB_PUT_ASSIGN) {
 		assign(l->bytes, l->n, to, indices, l->inner, raw);
+	} else if (l->how != LB_PUT_ADD) {
+		combine(l, to, indices, raw);
 	} else if (l->stage == l->dtype) {
 		lb_add_at(l->dtype, l->n, to, indices, l->inner, raw);
 	} else if (l->n == 1) {
@@ -188,7 +209,7 @@ static void put_line(void *arg, void *scratch, int64_t line)
 
 static bool put_lines(struct lb_exec *exec, const struct lines *l, int64_t n_lines)
 {
-	bool staged = l->add && l->stage != l->dtype && l->n > 1;
+	bool staged = l->how == LB_PUT_ADD && l->stage != l->dtype && l->n > 1;
 	int64_t work = l->n + (staged ? l->size : 0), elements;
 	if (!lb_mul(l->n, 3, &elements) || !lb_sum_of(elements, staged ? l->size : 0, &elements))
 		return lb_fail("put: lines of %lld elements are too long", (long long)l->n);
@@ -236,7 +257,7 @@ bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const
 			       .inner = 1,
 			       .indices = list,
 			       .shared = true,
-			       .add = true,
+			       .how = LB_PUT_ADD,
 			       .values = *updates,
 			       .lines_rank = axis,
 			       .to = to->data };
@@ -244,8 +265,12 @@ bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const
 }
 
 bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices, int axis,
-			 const struct lb_view *values, bool add)
+			 const struct lb_view *values, int how)
 {
+	if (how < LB_PUT_ASSIGN || how > LB_PUT_MIN ||
+	    (how > LB_PUT_ADD && !lb_kernel_has(LB_OP_MULTIPLY, (enum lb_dtype)to->dtype, (enum lb_dtype)to->dtype)))
+		return lb_fail("put_along_axis: %s, %d: there is no such way to put them", lb_dtypes[to->dtype].name,
+			       how);
 	if (axis < 0 || axis >= to->rank || indices->rank != to->rank || values->rank != to->rank ||
 	    values->dtype != to->dtype)
 		return lb_fail("put_along_axis: axis %d, array of %d %s, indices of %d", axis, to->rank,
@@ -264,7 +289,7 @@ bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const s
 			       .n = n,
 			       .inner = lb_shape_size(to->rank - axis - 1, to->shape + axis + 1),
 			       .indices = list,
-			       .add = add,
+			       .how = how,
 			       .values = *values,
 			       .lines_rank = to->rank - 1,
 			       .to = to->data };

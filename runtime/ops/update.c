@@ -172,8 +172,11 @@ lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values
 	int along;
 	if (!lb_check_indices("put_along_axis", indices) || !lb_axis("put_along_axis", axis, lb_shape_of(x), 0, &along))
 		return NULL;
-	if (how != LB_PUT_ASSIGN && how != LB_PUT_ADD) {
-		lb_fail("put_along_axis: %d is neither LB_PUT_ASSIGN nor LB_PUT_ADD", (int)how);
+	if ((unsigned)how > LB_PUT_MIN || (how > LB_PUT_ADD && (x->dtype == LB_C64 || x->dtype == LB_BOOL))) {
+		lb_fail(
+		    "put_along_axis: of %s, %d: it takes LB_PUT_ASSIGN, LB_PUT_ADD, and of numbers that are not complex "
+		    "LB_PUT_MULTIPLY to LB_PUT_MIN",
+		    lb_dtypes[x->dtype].name, (int)how);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -290,5 +293,5 @@ bool lb_compute_put_along(struct lb_exec *exec, struct lb_tensor *t)
 		indices.strides[i] = indices.shape[i] == 1 ? 0 : indices.strides[i];
 		indices.shape[i] = t->shape[i];
 	}
-	return lb_kernel_put_along(exec, &to, &indices, axis, &values, t->params[1] == LB_PUT_ADD);
+	return lb_kernel_put_along(exec, &to, &indices, axis, &values, (int)t->params[1]);
 }

@@ -74,7 +74,7 @@ static bool scatter(const struct whole *w, const struct lbx_choice *choice)
 static bool put(const struct whole *w, const struct lbx_choice *choice)
 {
 	const struct lbx_tensor *t = w->t, *indices = w->in[1], *values = w->in[2];
-	bool adds = t->params[1] == LB_PUT_ADD;
+	bool adds = t->params[1] != LB_PUT_ASSIGN; /* or multiplies, … */
 	int64_t axis = t->params[0];
 
 	if (axis < 0 || axis >= t->rank || !same_shape(t, w->in[0]) || indices->rank != t->rank ||

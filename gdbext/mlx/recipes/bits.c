@@ -54,7 +54,7 @@ int lbx_mlx_recipe_invert(struct lbx_mlx_node *n)
 	return lbx_step_with(n->r, LB_OP_SUBTRACT, lbx_step_unary(n->r, LB_OP_NEGATIVE, x), 1);
 }
 
-static int as_dtype(const struct lbx_mlx_node *n, int x, enum lb_dtype dtype)
+int lbx_mlx_as_dtype(const struct lbx_mlx_node *n, int x, enum lb_dtype dtype)
 {
 	static const int64_t none[LB_PARAMS];
 
@@ -73,43 +73,32 @@ static int as_dtype(const struct lbx_mlx_node *n, int x, enum lb_dtype dtype)
 /* The same bytes as another dtype. */
 int lbx_mlx_recipe_view(struct lbx_mlx_node *n)
 {
-	return as_dtype(n, lbx_mlx_input(n, 0), n->record.dtype);
-}
-
-/* ---- complex numbers as pairs ---- */
-
-static int part_of(const struct lbx_mlx_node *n, int x, int which)
-{
-	if (x == LBX_FAIL)
-		return LBX_FAIL;
-	struct lbx_step s = *lbx_step(n->r, x);
-	if (s.dtype != LB_C64 || s.rank == LB_MAX_RANK)
-		return lbx_mlx_no_recipe(n, "such a dtype");
-	s.shape[s.rank] = 1;
-	x = as_dtype(n, lbx_step_reshape(n->r, x, s.rank + 1, s.shape), LB_F32);
-	return lbx_step_narrow(n->r, x, s.rank, which, 1, 1);
-}
-
-int lbx_mlx_recipe_real(struct lbx_mlx_node *n)
-{
-	return lbx_step_reshape(n->r, part_of(n, lbx_mlx_input(n, 0), 0), n->record.rank, n->record.sizes);
-}
-
-int lbx_mlx_recipe_imag(struct lbx_mlx_node *n)
-{
-	return lbx_step_reshape(n->r, part_of(n, lbx_mlx_input(n, 0), 1), n->record.rank, n->record.sizes);
-}
-
-int lbx_mlx_recipe_conjugate(struct lbx_mlx_node *n)
-{
-	int x = lbx_mlx_input(n, 0),
-	    parts[2] = { part_of(n, x, 0), lbx_step_unary(n->r, LB_OP_NEGATIVE, part_of(n, x, 1)) };
-
-	x = as_dtype(n, lbx_step_join(n->r, 2, parts, n->record.rank), LB_C64);
-	return lbx_step_reshape(n->r, x, n->record.rank, n->record.sizes);
+	return lbx_mlx_as_dtype(n, lbx_mlx_input(n, 0), n->record.dtype);
 }
 
 /* ---- floats of 8 bits ---- */
+
+/* The nearest of e4m3, an even one if there are two, the largest of what is beyond; by its bits, as MLX does it. What
+ * is small is rounded where 2^14 is added to it. */
+static int to_e4m3(struct lbx_mlx_node *n, int x)
+{
+	const double largest = 543 << 21, smallest = 121 << 23, shift = 141 << 23, above = 16384;
+	struct lbx_recipe *r = n->r;
+	int bits = lbx_mlx_as_dtype(n, lbx_step_cast(r, x, LB_F32), LB_U32),
+	    sign = lbx_step_with(r, LB_OP_RIGHT_SHIFT, lbx_step_with(r, LB_OP_BITWISE_AND, bits, 0x80000000u), 24),
+	    size = lbx_step_with(r, LB_OP_BITWISE_AND, bits, 0x7fffffff);
+	int small = lbx_step_with(r, LB_OP_ADD, lbx_mlx_as_dtype(n, size, LB_F32), above);
+	small = lbx_step_with(r, LB_OP_SUBTRACT, lbx_mlx_as_dtype(n, small, LB_U32), shift);
+	int odd = lbx_step_with(r, LB_OP_BITWISE_AND, lbx_step_with(r, LB_OP_RIGHT_SHIFT, size, 20), 1);
+	/* the exponent's bias is 7, not 127 */
+	int normal = lbx_step_with(r, LB_OP_ADD, size, 4294967296. - (120 << 23) + 0x7ffff);
+	normal = lbx_step_with(r, LB_OP_RIGHT_SHIFT, lbx_step_binary(r, LB_OP_ADD, normal, odd), 20);
+	int code = lbx_step_where(r, lbx_step_with(r, LB_OP_LESS, size, smallest), small, normal);
+	code = lbx_step_with(r, LB_OP_BITWISE_AND, code, 0xff);
+	int most = lbx_step_with(r, LB_OP_ADD, lbx_step_with(r, LB_OP_BITWISE_AND, size, 0), 0x7e);
+	code = lbx_step_where(r, lbx_step_with(r, LB_OP_LESS, size, largest), code, most);
+	return lbx_step_cast(r, lbx_step_binary(r, LB_OP_BITWISE_OR, code, sign), LB_U8);
+}
 
 int lbx_mlx_recipe_fp8(struct lbx_mlx_node *n)
 {
@@ -120,8 +109,10 @@ int lbx_mlx_recipe_fp8(struct lbx_mlx_node *n)
 
 	if (x == LBX_FAIL || !lbx_mlx_flag(n, LBX_MLX_OWN, &encodes))
 		return LBX_FAIL;
+	if (encodes && (lb_dtype_is_float((int)lbx_mlx_dtype(n, x)) || lbx_mlx_is_half(lbx_mlx_dtype(n, x))))
+		return to_e4m3(n, x);
 	if (encodes || lbx_mlx_dtype(n, x) != LB_U8)
-		return lbx_mlx_no_recipe(n, "rounding to it");
+		return lbx_mlx_no_recipe(n, "such a dtype");
 	for (int i = 0; i < CODES; i++)
 		values[i] = lb_e4m3_to_float((uint8_t)i);
 	return lbx_step_cast(n->r, lbx_step_take(n->r, lbx_step_constant(n->r, values, CODES), x, 0), n->record.dtype);

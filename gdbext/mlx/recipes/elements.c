@@ -18,7 +18,7 @@ int lbx_mlx_recipe_cast(struct lbx_mlx_node *n)
 	if (x == LBX_FAIL)
 		return LBX_FAIL;
 	if ((lbx_mlx_dtype(n, x) == LB_C64) != (n->record.dtype == LB_C64))
-		return lbx_mlx_no_recipe(n, "such a dtype");
+		return lbx_mlx_complex_cast(n, x);
 	return lbx_step_cast(n->r, x, n->record.dtype);
 }
 
@@ -27,6 +27,8 @@ int lbx_mlx_recipe_unary(struct lbx_mlx_node *n)
 {
 	int x = lbx_mlx_input(n, 0);
 
+	if (x != LBX_FAIL && lbx_mlx_dtype(n, x) == LB_C64)
+		return lbx_mlx_complex_unary(n, x);
 	if (x == LBX_FAIL || (n->code != LB_OP_LOGICAL_NOT && !is_number(n, x)))
 		return LBX_FAIL;
 	if (n->code == LB_OP_LOGICAL_NOT && lbx_mlx_dtype(n, x) != LB_BOOL)
@@ -193,7 +195,11 @@ int lbx_mlx_recipe_binary(struct lbx_mlx_node *n)
 {
 	int a, b;
 
-	if (!operands(n, &a, &b) || !is_number(n, a))
+	if (!operands(n, &a, &b))
+		return LBX_FAIL;
+	if (lbx_mlx_dtype(n, a) == LB_C64)
+		return lbx_mlx_complex_binary(n, a, b);
+	if (!is_number(n, a))
 		return LBX_FAIL;
 	bool floats = n->code == LB_OP_DIVIDE || n->code == LB_OP_POWER || n->code == LB_OP_LOGADDEXP;
 	if (floats && !lb_dtype_is_float((int)lbx_mlx_dtype(n, a)))

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "mlx/recipe.h"
 
-enum { SUM = 2, NONE = 4, ARANGE_MAX = 1 << 24 /* float32 counts so far */ };
+enum { MAX, MIN, SUM, PROD, NONE, ARANGE_MAX = 1 << 24 /* float32 counts so far */ };
 
 /* Values are of the indices' axes, and behind them a block of those of `to`. */
 struct scatter {
@@ -65,6 +65,7 @@ static int along(struct lbx_mlx_node *n, const struct scatter *s, int axis)
 /* In one row, by the places of elements in row-major order. */
 int lbx_mlx_recipe_scatter(struct lbx_mlx_node *n)
 {
+	static const int ways[] = { LB_PUT_MAX, LB_PUT_MIN, LB_PUT_ADD, LB_PUT_MULTIPLY, LB_PUT_ASSIGN };
 	int64_t params[LB_PARAMS] = { 0 }, behind = 1, count = 1;
 	struct scatter s = { .n_axes = 0 };
 	uint32_t chosen = 0;
@@ -72,7 +73,7 @@ int lbx_mlx_recipe_scatter(struct lbx_mlx_node *n)
 
 	if (!take(n, &s, &kind))
 		return LBX_FAIL;
-	if ((kind != SUM && kind != NONE) || s.values.dtype != s.to.dtype || s.to.dtype == LB_C64 ||
+	if (kind < MAX || kind > NONE || s.values.dtype != s.to.dtype || s.to.dtype == LB_C64 ||
 	    s.to.dtype == LB_BOOL || (kind == SUM && lbx_mlx_is_half(s.to.dtype)))
 		return lbx_mlx_no_recipe(n, "such a kind or dtype");
 	for (int i = 0; i < s.n_axes; i++) {
@@ -93,7 +94,7 @@ int lbx_mlx_recipe_scatter(struct lbx_mlx_node *n)
 	at = lbx_step_dense(n->r, lbx_step_spread(n->r, at, s.values.rank, s.values.shape));
 	int put[] = { lbx_step_reshape(n->r, lbx_mlx_input(n, 0), 1, &behind), lbx_step_reshape(n->r, at, 1, &count),
 		      lbx_step_reshape(n->r, lbx_mlx_input(n, n->n_inputs - 1), 1, &count) };
-	params[1] = kind == SUM ? LB_PUT_ADD : LB_PUT_ASSIGN;
+	params[1] = ways[kind];
 	return lbx_step_reshape(n->r, lbx_step_over(n->r, LB_OP_PUT_ALONG, s.to.dtype, 1, &behind, 3, put, params),
 				s.to.rank, s.to.shape);
 }

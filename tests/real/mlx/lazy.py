@@ -219,14 +219,35 @@ if newer:
     cases["put"] = mx.put_along_axis(a, mx.array([[[1], [0], [3]]]), mx.array(7.0), axis=2)
 if hasattr(mx, "slice"):
     cases["dynamic"] = mx.slice(a, mx.array([1, 2]), (1, 2), (2, 2, 2))
+if newest:
+    steps = mx.concatenate([mx.arange(-40, 40) / 7, mx.array([0.0, 448, 449, 464, 465, 1e9, 0.0019, 0.00097, 0.001, -3e-5])])
+    cases["to_fp8"], cases["to_fp8_half"] = mx.to_fp8(steps), mx.to_fp8(steps.astype(mx.bfloat16))
 for mode in ["mxfp4", "mxfp8", "nvfp4"] if newest else []:
     parts = quantised(matrix, mode=mode)
     cases[mode] = mx.quantized_matmul(states, *parts, mode=mode)
 refused = {
-    "least_at": table.at[mx.array([1, 3, 1])].minimum(mx.ones((3, 4))) + 1,
     "fraction": mx.arange(0, 1, 0.1),
-    "spectrum": mx.fft.rfft(b),
+    "inverse": mx.linalg.inv(mx.eye(3) * 2, stream=mx.cpu),
 }
+sound = mx.sin(mx.arange(2 * 60).reshape(2, 60) * 0.3) + mx.arange(60) * 0.01
+spectrum = mx.fft.fft(sound)
+mx.eval(sound, spectrum)
+cases["spectrum"] = mx.abs(mx.fft.rfft(sound))
+cases["spectrum_real"] = mx.real(mx.fft.rfft(sound, axis=0))
+cases["spectrum_imaginary"] = mx.imag(mx.fft.rfft(sound, n=37))
+cases["spectrum_back"] = mx.fft.irfft(mx.fft.rfft(sound))
+cases["spectrum_back_odd"] = mx.fft.irfft(mx.fft.rfft(sound, n=37), n=37)
+cases["spectrum_of_complex"] = mx.real(mx.fft.ifft(spectrum[:, :45] * spectrum[:, 15:]))
+# as mlx_whisper.audio.log_mel_spectrogram() has it
+voice = mx.sin(mx.arange(4800) * 0.05) * 0.3
+frames = mx.as_strided(voice, ((4800 - 400 + 160) // 160, 400), (160, 1)) * (0.5 - 0.5 * mx.cos(mx.arange(400) * 0.0157))
+mel = mx.log(mx.maximum(mx.square(mx.abs(mx.fft.rfft(frames)))[:-1] @ mx.abs(mx.sin(mx.arange(201 * 8).reshape(201, 8))), 1e-10))
+cases["mel"] = (mx.maximum(mel, mel.max() - 8.0) + 4.0) / 4.0
+cases["complex_sum"] = mx.abs(spectrum - sound * 2)
+cases["endless"] = mx.abs(mx.array([complex("inf+nanj"), complex("nan"), 3 + 4j, complex("-infj")]))
+cases["spectrum_of_picture"] = mx.abs(mx.fft.fft2(grid[0, :, :, 0]))
+cases["spectrum_of_several"] = mx.imag(mx.fft.rfftn(grid, axes=(1, 3, 2)))
+cases["spectrum_of_several_back"] = mx.fft.irfftn(mx.fft.rfftn(grid, axes=(1, 2)), axes=(1, 2))
 wide = mx.array([-3.0, -1.0, -0.7, -1e-7, 0.0, 0.3, 0.9999, 1.0, 2.5, 1e30, float("inf"), float("nan")])
 across = mx.array([1.0, -1.0, 0.0, 3.0, 0.0, -2.0, 0.5, float("-inf"), 1.0, -1e-30, float("inf"), 1.0])
 for name in "arctan arcsin arccos arcsinh arccosh arctanh".split():
@@ -241,6 +262,9 @@ if newer:
 if hasattr(a, "at"):
     cases["added_at"] = table.at[mx.array([1, 3, 1]), 2:].add(mx.ones((3, 2)))
     cases["added_at_pairs"] = a.at[mx.array([1, 0, 1]), :, mx.array([3, 0, 3])].add(mx.arange(9).reshape(3, 3).astype(mx.float32))
+    for name in "minimum maximum multiply".split():
+        cases[name + "_at"] = getattr(table.at[mx.array([1, 3, 1])], name)(mx.arange(12).reshape(3, 4) / 8 - 0.5)
+        cases[name + "_at_int"] = getattr(i.at[mx.array([2, 0, 2]), 1:], name)(mx.arange(9).reshape(3, 3) - 4)
     cases["put_at"] = written_over(table, mx.array([7, 2]), mx.array([[1.0, 2, 3, 4], [5, 6, 7, 8]]))
 if newest:
     cases["sort_of_nan"] = mx.sort(nan)

@@ -18,6 +18,13 @@ def accumulated(x, add):
     return Tensor(y != 0 if x.dtype == "bool" else y, x.dtype)
 
 
+def combined(x, ufunc, where, values):
+    """x after ufunc with each value in its turn, rounded each time."""
+    y = precise(x) if x.dtype in HALVES else x.a.copy()
+    ufunc.at(y, where, values if x.dtype in HALVES else values.astype(y.dtype))
+    return Tensor(y, x.dtype)
+
+
 def values_of(x):
     return x.a if kind(x.dtype) in "ui" else precise(x) if kind(x.dtype) in "fc" else x.a.astype(np.int64)
 
@@ -171,6 +178,14 @@ def puts(suite):
                 tol = "close:1e-5:1e-4" if kind(dtype) == "c" else "close:1e-12:1e-9"
             suite.case("put_along_axis/add/" + name, "put_along_axis", [x, index, v], accumulated(x, add), tol,
                        axis=axis, how=1)
+            if kind(dtype) in "cb":
+                continue
+            for how, ufunc in [(2, np.multiply), (3, np.maximum), (4, np.minimum)]:
+                if how == 2 and dtype in HALVES:
+                    continue  # NumPy has no step that rounds to them
+                suite.case("put_along_axis/%s/%s" % (ufunc.__name__, name), "put_along_axis", [x, index, v],
+                           combined(x, ufunc, tuple(where), np.broadcast_to(values_of(v), full)), "value", axis=axis,
+                           how=how)
 
 
 def write(suite):
