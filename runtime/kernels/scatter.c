@@ -128,8 +128,8 @@ struct lines {
 	int dtype, stage;
 	int64_t bytes, width, size, n, inner; /* the axis' size; values of a line; lines side by side */
 	const int64_t *indices;
-	bool shared;			  /* all lines have the same indices */
-	int how;			      /* enum lb_put */
+	bool shared;     /* all lines have the same indices */
+	int how;         /* enum lb_put */
 	struct lb_view values;                /* axes that number the lines, then those along one */
 	int lines_rank;
 	char *to;
