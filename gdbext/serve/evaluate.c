@@ -160,7 +160,7 @@ static bool run_evaluate(struct lbx_call *call)
 	lb_auto_free char *word = lbx_gdb_quote(expression), *command = NULL;
 	if (!word || asprintf(&command, "-data-evaluate-expression %s", word) < 0)
 		return lb_fail("out of memory");
-	if (!lbx_gdb_ask(lbx_session_gdb(call->session), lbx_call_patience(call), &answer, command)) {
+	if (!lbx_call_ask(call, &answer, command)) {
 		call->status = 422;
 		return false;
 	}

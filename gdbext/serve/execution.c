@@ -173,3 +173,40 @@ const struct lbx_route lbx_route_pause = {
 	.params = STEP_PARAMS,
 	.run = run_pause,
 };
+
+/* ---- what steps pass over ---- */
+
+static bool switch_skips(struct lbx_call *call, bool on)
+{
+	struct lbx_gdb_answer answer;
+
+	if (!lbx_gdb_console(lbx_session_gdb(call->session), lbx_call_patience(call), &answer,
+			     on ? "skip enable" : "skip disable"))
+		return false;
+	lbx_gdb_answer_release(&answer);
+	return true;
+}
+
+static bool run_skips(struct lbx_call *call)
+{
+	struct lbx_gdb_answer answer;
+
+	if (json_object_get(call->params, "on") && !switch_skips(call, lbx_call_flag(call, "on", true)))
+		return false;
+	if (!lbx_gdb_console(lbx_session_gdb(call->session), lbx_call_patience(call), &answer, "info skip"))
+		return false;
+	json_t *told = json_pack("{s:o}", "text", lbx_mi_text(answer.console, strlen(answer.console)));
+	lbx_gdb_answer_release(&answer);
+	return lbx_answer(call, told);
+}
+
+const struct lbx_route lbx_route_skips = {
+	.method = "POST",
+	.path = "/debug/skips",
+	.tool = "skips",
+	.summary = "list which functions steps pass over, and switch that on or off",
+	.help = "As `info skip` of gdb has it. `skip` and `skip delete`, by POST /command, change the list.",
+	.needs = LBX_WITH_GDB,
+	.params = { { "on", LBX_FLAG, false, "false: steps enter them; true: they pass over them again" } },
+	.run = run_skips,
+};

@@ -11,11 +11,6 @@
 
 enum { MOST_LINES = 1000000 };
 
-static bool ask(struct lbx_call *call, struct lbx_gdb_answer *ret, const char *command)
-{
-	return lbx_gdb_ask(lbx_session_gdb(call->session), lbx_call_patience(call), ret, command);
-}
-
 static bool run_location(struct lbx_call *call)
 {
 	json_t *place = lbx_session_location(call->session);
@@ -94,7 +89,7 @@ static bool run_variables(struct lbx_call *call)
 		lb_clear_error();
 		call->status = 0;
 	}
-	if (!ask(call, &answer, "-stack-list-variables --simple-values")) {
+	if (!lbx_call_ask(call, &answer, "-stack-list-variables --simple-values")) {
 		json_decref(told);
 		json_decref(locals);
 		return false;
@@ -125,7 +120,7 @@ static bool run_threads(struct lbx_call *call)
 	size_t i;
 	json_t *each, *told = json_array();
 
-	if (!ask(call, &answer, "-thread-info")) {
+	if (!lbx_call_ask(call, &answer, "-thread-info")) {
 		json_decref(told);
 		return false;
 	}
@@ -157,7 +152,7 @@ static bool run_stack(struct lbx_call *call)
 	json_t *each, *told = json_array();
 
 	snprintf(command, sizeof command, limit > 0 ? "-stack-list-frames 0 %lld" : "-stack-list-frames", limit - 1);
-	if (!ask(call, &answer, command)) {
+	if (!lbx_call_ask(call, &answer, command)) {
 		json_decref(told);
 		return false;
 	}
@@ -194,13 +189,13 @@ static bool run_select(struct lbx_call *call)
 		return lbx_refuse(call, 400, "thread is needed, or level, or both");
 	if (thread > 0) {
 		snprintf(command, sizeof command, "-thread-select %lld", thread);
-		if (!ask(call, &answer, command))
+		if (!lbx_call_ask(call, &answer, command))
 			return false;
 		lbx_gdb_answer_release(&answer);
 	}
 	if (level >= 0) {
 		snprintf(command, sizeof command, "-stack-select-frame %lld", level);
-		if (!ask(call, &answer, command))
+		if (!lbx_call_ask(call, &answer, command))
 			return false;
 		lbx_gdb_answer_release(&answer);
 	}

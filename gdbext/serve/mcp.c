@@ -66,29 +66,6 @@ static json_t *tools(void)
 	return json_pack("{s:o}", "tools", list);
 }
 
-/* With the parameter in braces in its place, so that it may hold anything. NULL: no memory, or it is missing. */
-static char *path_of(const struct lbx_route *route, json_t *params)
-{
-	const char *open = strchr(route->path, '{'), *close = open ? strchr(open, '}') : NULL;
-	char name[64];
-
-	if (!open)
-		return strdup(route->path);
-	snprintf(name, sizeof name, "%.*s", (int)(close - open - 1), open + 1);
-	const char *value = lbx_mi_string(params, name);
-	char *ret = malloc(strlen(route->path) + 3 * strlen(value) + 1);
-	if (!ret || !*value) {
-		free(ret);
-		return NULL;
-	}
-	size_t n = (size_t)sprintf(ret, "%.*s", (int)(open - route->path), route->path);
-	for (const char *at = value; *at; at++)
-		n += (size_t)sprintf(ret + n, "%%%02X", (unsigned char)*at);
-	strcpy(ret + n, close + 1);
-	json_object_del(params, name);
-	return ret;
-}
-
 static json_t *content_of(const struct lbx_reply *reply)
 {
 	if (strcmp(reply->type, "image/png") != 0)
@@ -104,7 +81,7 @@ static json_t *content_of(const struct lbx_reply *reply)
 static json_t *call(struct lbx_sessions *sessions, const struct lbx_route *route, const json_t *arguments)
 {
 	json_t *params = arguments ? json_copy((json_t *)arguments) : json_object();
-	lb_auto_free char *path = path_of(route, params);
+	lb_auto_free char *path = lbx_route_path(route->path, params);
 	struct lbx_reply reply;
 
 	if (!path) {

@@ -13,11 +13,6 @@
 
 enum { MOST_NEAR = 6 };
 
-static bool ask(struct lbx_call *call, struct lbx_gdb_answer *ret, const char *command)
-{
-	return lbx_gdb_ask(lbx_session_gdb(call->session), lbx_call_patience(call), ret, command);
-}
-
 /* ---- files ---- */
 
 /* As gdb knows the file: by its real path, else by that of a source whose real path is the same. */
@@ -31,7 +26,7 @@ static bool known_file(struct lbx_call *call, const char *path, char ret[PATH_MA
 	if (!realpath(path, wanted))
 		snprintf(wanted, sizeof wanted, "%s", path);
 	snprintf(ret, PATH_MAX, "%s", wanted);
-	if (!ask(call, &answer, "-file-list-exec-source-files")) {
+	if (!lbx_call_ask(call, &answer, "-file-list-exec-source-files")) {
 		lb_clear_error();
 		return false;
 	}
@@ -65,7 +60,7 @@ static bool lines_near(struct lbx_call *call, const char *file, long long line, 
 	size_t i, n = 0, used = 0;
 	json_t *each;
 
-	if (!word || asprintf(&command, "-symbol-list-lines %s", word) < 0 || !ask(call, &answer, command))
+	if (!word || asprintf(&command, "-symbol-list-lines %s", word) < 0 || !lbx_call_ask(call, &answer, command))
 		return false;
 	const json_t *lines = json_object_get(answer.results, "lines");
 	lb_auto_free long long *near = calloc(json_array_size(lines) + 1, sizeof *near);
@@ -129,7 +124,7 @@ static bool insert(struct lbx_call *call, const char *where, bool may_wait, stru
 	lb_auto_free char *whole = NULL;
 	if (asprintf(&whole, "%s%s", command, place) < 0)
 		return lb_fail("out of memory");
-	return ask(call, ret, whole);
+	return lbx_call_ask(call, ret, whole);
 }
 
 static json_t *told_breakpoint(const json_t *b)
@@ -202,7 +197,7 @@ static bool list(struct lbx_call *call, json_t **ret)
 	size_t i;
 	json_t *each;
 
-	if (!ask(call, &answer, "-break-list"))
+	if (!lbx_call_ask(call, &answer, "-break-list"))
 		return false;
 	*ret = json_array();
 	json_array_foreach(json_object_get(json_object_get(answer.results, "BreakpointTable"), "body"), i,
@@ -234,7 +229,7 @@ static bool remove_one(struct lbx_call *call, long long id)
 	char command[64];
 
 	snprintf(command, sizeof command, "-break-delete %lld", id);
-	if (!ask(call, &answer, command))
+	if (!lbx_call_ask(call, &answer, command))
 		return false;
 	lbx_gdb_answer_release(&answer);
 	return true;

@@ -1,9 +1,9 @@
 #include "serve/replay_session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "lazybones.h"
 #include "serve/mi.h"
@@ -12,7 +12,7 @@
 
 /* ---- asking ---- */
 
-/* The status; *data and *error are borrowed from *told, which is the caller's. */
+/* The status; *told is the caller's. */
 static int ask(struct lbx_sessions *sessions, const char *method, const char *path, const json_t *params, json_t **told)
 {
 	struct lbx_reply reply;
@@ -22,25 +22,6 @@ static int ask(struct lbx_sessions *sessions, const char *method, const char *pa
 									   : NULL;
 	free(reply.bytes);
 	return reply.status;
-}
-
-/* A path as it was asked: {id} stands for a parameter. */
-static void path_of(const json_t *request, json_t *params, char *ret, size_t size)
-{
-	const char *path = lbx_mi_string(request, "path"), *open = strchr(path, '{'),
-		   *close = open ? strchr(open, '}') : NULL;
-	const char *id = lbx_mi_string(params, "id");
-	size_t n;
-
-	if (!close) {
-		snprintf(ret, size, "%s", path);
-		return;
-	}
-	n = (size_t)snprintf(ret, size, "%.*s", (int)(open - path), path);
-	for (; *id && n + 4 < size; id++)
-		n += (size_t)snprintf(ret + n, size - n, "%%%02X", (unsigned char)*id);
-	snprintf(ret + n, size - n, "%s", close + 1);
-	json_object_del(params, "id");
 }
 
 /* ---- a session again ---- */
@@ -93,12 +74,15 @@ static bool replay_request(struct lbx_sessions *sessions, const json_t *record, 
 {
 	const json_t *request = json_object_get(record, "request");
 	json_t *params = json_copy(json_object_get(request, "params")), *told = NULL;
-	char path[1024];
 
 	if (!params)
 		params = json_object();
 	json_object_del(params, "session");
-	path_of(request, params, path, sizeof path);
+	lb_auto_free char *path = lbx_route_path(lbx_mi_string(request, "path"), params);
+	if (!path) {
+		json_decref(params);
+		return lb_fail("the trace has a request without its parameter");
+	}
 	int status = ask(sessions, lbx_mi_string(request, "method"), path, params, &told);
 	ret->asked++;
 	if (status != json_integer_value(json_object_get(record, "status")))

@@ -195,6 +195,26 @@ json_t *lbx_url_decode(const char *text, size_t n, bool in_query)
 	return ret ? json_stringn(ret, length) : NULL;
 }
 
+char *lbx_route_path(const char *pattern, json_t *params)
+{
+	const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+	char name[64];
+
+	if (!close)
+		return strdup(pattern);
+	snprintf(name, sizeof name, "%.*s", (int)(close - open - 1), open + 1);
+	const char *value = lbx_mi_string(params, name);
+	char *ret = *value ? malloc(strlen(pattern) + 3 * strlen(value) + 1) : NULL;
+	if (!ret)
+		return NULL;
+	size_t n = (size_t)sprintf(ret, "%.*s", (int)(open - pattern), pattern);
+	for (; *value; value++)
+		n += (size_t)sprintf(ret + n, "%%%02X", (unsigned char)*value);
+	strcpy(ret + n, close + 1);
+	json_object_del(params, name);
+	return ret;
+}
+
 /* Whether the path is of that pattern; what stands for {…} goes into `params`, if there are any. */
 static bool matches(const char *pattern, const char *path, json_t *params)
 {
@@ -234,6 +254,11 @@ static const struct lbx_route *find_route(const char *method, const char *path, 
 }
 
 /* ---- answers ---- */
+
+bool lbx_call_ask(struct lbx_call *call, struct lbx_gdb_answer *ret, const char *command)
+{
+	return lbx_gdb_ask(lbx_session_gdb(call->session), lbx_call_patience(call), ret, command);
+}
 
 bool lbx_answer(struct lbx_call *call, json_t *data)
 {

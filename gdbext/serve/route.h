@@ -87,6 +87,8 @@ bool lbx_answer_tensor(struct lbx_call *call, const char *const *words);
 bool lbx_answer_tensor_line(struct lbx_call *call, const char *line);
 /* The same, as data: a new reference. */
 bool lbx_ask_tensor(struct lbx_call *call, const char *const *words, json_t **ret);
+/* Asks gdb, by a command of MI. */
+bool lbx_call_ask(struct lbx_call *call, struct lbx_gdb_answer *ret, const char *command);
 /* Seconds that gdb may take for one question: a parameter `timeout`, or a minute. */
 double lbx_call_patience(const struct lbx_call *call);
 
@@ -101,6 +103,10 @@ const char *lbx_param_type_name(enum lbx_param_type type);
 
 /* %2F as it is meant; in a query + is a blank, too. A new string; NULL: no memory, or no text. */
 json_t *lbx_url_decode(const char *text, size_t n, bool in_query);
+
+/* The path of a row, with the parameter that stands in braces in its place, encoded; it is taken out of `params`. A path
+ * without one is copied. The caller's; NULL: no memory, or the parameter is missing. */
+char *lbx_route_path(const char *pattern, json_t *params);
 
 /* ---- answering ---- */
 
