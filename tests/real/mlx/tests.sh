@@ -295,10 +295,10 @@ mlx_version $newest '0.29.4 and later'
 mlx_version 0.28.0 '0.28 to 0.29.3'
 mlx_version 0.25.2 '0.22 to 0.27'
 mlx_version 0.21.1 0.21
-mlx_peek 0.32.4 'lazy arrays' '175 right, 1 hang on last bits, 3 refused' lazy.py
-mlx_peek 0.28.0 'lazy arrays' '169 right, 1 hang on last bits, 7 refused' lazy.py
-mlx_peek 0.25.2 'lazy arrays' '169 right, 1 hang on last bits, 7 refused' lazy.py
-mlx_peek 0.21.1 'lazy arrays' '162 right, 1 hang on last bits, 7 refused' lazy.py
+mlx_peek 0.32.4 'lazy arrays' '195 right, 1 hang on last bits, 2 refused' lazy.py
+mlx_peek 0.28.0 'lazy arrays' '187 right, 1 hang on last bits, 6 refused' lazy.py
+mlx_peek 0.25.2 'lazy arrays' '187 right, 1 hang on last bits, 6 refused' lazy.py
+mlx_peek 0.21.1 'lazy arrays' '180 right, 1 hang on last bits, 6 refused' lazy.py
 mlx_peek 0.32.4 'layers' '83 right, 0 hang on last bits, 0 refused' layers.py
 mlx_peek 0.21.1 'layers' '82 right, 0 hang on last bits, 0 refused' layers.py
 mlx_peek 0.32.4 'halves' '134 right, 0 hang on last bits, 0 refused' halves.py
