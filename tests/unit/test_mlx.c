@@ -301,7 +301,8 @@ static void what_has_no_recipe_is_named(void **state)
 	(void)state;
 	become("N3mlx4core7InverseE", "", 1);
 	assert_int_equal(cooked(MLX_SOFTMAX).op, -1);
-	assert_string_equal(lb_error_message(), "how MLX computes #5 (Inverse) is not known here; it is computed from #1");
+	assert_string_equal(lb_error_message(),
+			    "how MLX computes #5 (Inverse) is not known here; it is computed from #1");
 	become("N3mlx4core3FFTE", "", 1);
 	is_refused("FFT, with such axes");
 	become("N3mlx4core7SoftmaxE", "\2", 1);
