@@ -25,6 +25,7 @@
 enum {
 	MOST_LINE = 64 << 20,    /* bytes of one line of MI; a longer one is cut */
 	MOST_CONSOLE = 16 << 20, /* of what a command says */
+	ITS_END = 5, /* seconds, of a gdb that reads no more */
 };
 
 /* Bytes that come from somewhere, until they are a line. */
@@ -161,11 +162,11 @@ static void *listen_to(void *self)
 	}
 	while (waitpid(gdb->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	gdb->listener.ended(gdb->listener.self, status); /* before who waits for an answer hears of it */
 	pthread_mutex_lock(&gdb->lock);
 	gdb->is_gone = true;
 	pthread_cond_broadcast(&gdb->told);
 	pthread_mutex_unlock(&gdb->lock);
-	gdb->listener.ended(gdb->listener.self, status);
 	return NULL;
 }
 
@@ -446,7 +447,7 @@ static bool ask(struct lbx_gdb *gdb, double seconds, struct lbx_gdb_answer *ret,
 	pthread_mutex_unlock(&gdb->lock);
 	bool sent = send_line(gdb, token, command);
 	pthread_mutex_lock(&gdb->lock);
-	bool ok = sent && wait_for_result(gdb, seconds);
+	bool ok = wait_for_result(gdb, sent ? seconds : ITS_END);
 	gdb->waits_for = -1;
 	if (!ok)
 		return false;
