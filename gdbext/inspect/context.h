@@ -84,9 +84,11 @@ bool lbx_context_hold(struct lbx_context *context);
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
 /* The runtime's table, opened at the first call; fails when there is no program or no runtime. */
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
-/* Another program, a core, seen with the settings of one that is looked at, and told in the same place. */
-bool lbx_context_open_core(const struct lbx_context *context, const char *path, struct lbx_context *ret);
-void lbx_context_close_core(struct lbx_context *core); /* one that was not opened is fine */
+/* Another program, a core by its path or a process as pid/1234, seen with the settings of one that is looked at, and told in the same place. */
+bool lbx_context_open_other(const struct lbx_context *context, const char *path, struct lbx_context *ret);
+/* Whether a name is a process's: pid/1234. */
+bool lbx_is_process(const char *name);
+void lbx_context_close_other(struct lbx_context *core); /* one that was not opened is fine */
 /* Forgets what these have found, but for what is kept. */
 void lbx_context_close(struct lbx_context *context);
 

@@ -144,6 +144,107 @@ case("half_as_brain", "bytes", "the second's float16 read as bfloat16",
      (h.view(np.uint16).astype(np.uint32) << 16).view(np.float32), h)
 case("floats_as_integers", "bytes", "the second's float32 read as int32", x.view(np.int32), x)
 
+# heads split by a reshape alone, in the one and in the other
+x = normal(2, 8, 4, 16)
+right, wrong = x.transpose(0, 2, 1, 3), x.reshape(2, 4, 8, 16)
+case("split_heads", "transpose",
+     "equal to the second transposed to its axes (0, 2, 1, 3) and reshaped: heads split by a reshape alone",
+     wrong, right)
+case("split_heads_turned", "transpose",
+     "the second is the first transposed to its axes (0, 2, 1, 3) and reshaped: the second's heads were split by",
+     right, wrong)
+x = normal(6, 5)
+case("repeated_turned", "repeat", "every index of the second's axis 1 holds the first's index 0", x,
+     np.repeat(x[:, :1], 5, 1))
+x = normal(9, 31)
+y = normal(9, 31)
+case("difference_turned", "factor", "the second x -1: a difference whose operands change places?", x - y, y - x)
+case("quotient_turned", "reciprocal", "1 / the second", x / y, y / x)
+
+# rows that were normalised
+def layer_norm(x, eps=1e-5):
+    return ((x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps)).astype(np.float32)
+
+
+def rms_norm(x, eps=1e-6):
+    return (x / np.sqrt((x * x).mean(-1, keepdims=True) + eps)).astype(np.float32)
+
+
+x = 3 * normal(4, 20, 48) + 2 + normal(4, 20, 1)
+w, b = 1 + normal(48) / 4, normal(48) / 4
+case("layer_norm", "norm", "the first is the second after LayerNorm: it is missing in the second", layer_norm(x), x)
+case("layer_norm_turned", "norm", "the second is the first after LayerNorm: it is missing in the first", x,
+     layer_norm(x))
+case("layer_norm_weights", "norm", "the first is the second after LayerNorm with weights: it is missing in the second",
+     layer_norm(x) * w + b, x)
+case("layer_norm_weights_turned", "norm", "the second is the first after LayerNorm with weights", x,
+     layer_norm(x) * w + b)
+case("layer_norm_half", "norm", "the first is the second after LayerNorm", layer_norm(x).astype(np.float16), x)
+case("rms_norm", "norm", "the first is the second after RMSNorm with weights", rms_norm(x) * w, x)
+case("rms_norm_plain", "norm", "the first is the second after RMSNorm: it is missing", rms_norm(x), x)
+case("softmax", "norm", "the second is the first after softmax: it is missing in the first", x,
+     (np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)))
+case("l2", "norm", "the first is the second after normalisation by L2 norms",
+     x / np.sqrt((x * x).sum(-1, keepdims=True)), x)
+
+# channels
+case("weights", "channels", "by each index of axis 2: weights of one alone", x * w, x)
+case("bias", "channels", "the second with another offset for each index of axis 2: a bias of one alone", x + b, x)
+case("weights_and_bias", "channels", "another factor and offset for each index of axis 2", x * w + b, x)
+y = normal(2, 5, 8, 8)
+case("weights_of_images", "channels", "by each index of axis 1: weights of one alone",
+     y * np.linspace(0.5, 2, 5, dtype=np.float32)[None, :, None, None], y)
+scale, shift = normal(4, 1, 48) / 4, normal(4, 1, 48) / 4
+u = layer_norm(x)
+case("modulation", "channels", "scale and shift of a modulation change places, by each index of axis 0 and 2",
+     u * (1 + shift) + scale, u * (1 + scale) + shift)
+case("modulation_alike", "channels", "scale and shift of a modulation change places, by each index of axis 2",
+     u * (1 + shift[:1]) + scale[:1], u * (1 + scale[:1]) + shift[:1])
+case("modulation_plain", "channels", "scale and shift of a modulation change places",
+     u * (1 + shift[0]) + (2 + scale[0]), u * (2 + scale[0]) + (1 + shift[0]))
+case("modulation_of_others", "channels", "weights and biases, or scale and shift, of one alone",
+     u * (1 + shift) + scale, u * (1 + normal(4, 1, 48) / 4) + shift)
+
+# rotary positions
+def rope(x, base=10000.0, offset=0, interleaved=False, width=None, divide=1.0, axis=-2):
+    width = width or x.shape[-1]
+    half = width // 2
+    at = (np.arange(x.shape[axis]) + offset) / divide
+    angle = at[:, None] * base ** (-2 * np.arange(half) / width)
+    if axis == -3:
+        angle = angle[:, None, :]
+    c, s = np.cos(angle), np.sin(angle)
+    y = x.astype(np.float64).copy()
+    p, q = ((slice(0, width, 2), slice(1, width, 2)) if interleaved else (slice(0, half), slice(half, width)))
+    y[..., p] = x[..., p] * c - x[..., q] * s
+    y[..., q] = x[..., q] * c + x[..., p] * s
+    return y.astype(np.float32)
+
+
+x = normal(2, 4, 40, 32)
+base4 = "(base 10000, pairs of halves, positions along axis 2)"
+case("rope", "rotary", f"the first is the second after RoPE: it is missing in the second {base4}", rope(x), x)
+case("rope_turned", "rotary", f"the second is the first after RoPE: it is missing in the first {base4}", x, rope(x))
+case("rope_pairs", "rotary", "RoPE by other pairs: of neighbours in the first, of halves in the second",
+     rope(x, interleaved=True), rope(x))
+case("rope_pairs_turned", "rotary", "RoPE by other pairs: of halves in the first, of neighbours in the second",
+     rope(x), rope(x, interleaved=True))
+case("rope_base", "rotary", "RoPE by another base: 500000 in the first, 10000 in the second", rope(x, 5e5), rope(x))
+case("rope_offset", "rotary", f"RoPE by other positions: those of the first are 7 further on {base4}",
+     rope(x, offset=7), rope(x))
+case("rope_offset_far", "rotary", "RoPE by other positions: those of the first are 1024 behind (base 1e+06",
+     rope(x, 1e6), rope(x, 1e6, offset=1024))
+case("rope_offset_one", "rotary", "those of the first are 3 further on (base 10000, pairs of neighbours",
+     rope(x[:, :, :1], offset=13, interleaved=True), rope(x[:, :, :1], offset=10, interleaved=True))
+case("rope_half", "rotary", "those of the first are 5 further on",
+     rope(x, offset=5).astype(np.float16), rope(x).astype(np.float16))
+case("rope_part", "rotary", "missing in the second (base 10000, pairs of halves, of the first 16 elements, positions",
+     rope(x, width=16), x)
+case("rope_scaled", "rotary", "RoPE by positions that the second divides by 4", rope(x), rope(x, divide=4))
+case("rope_before", "rotary", "RoPE by another base: 10000 in the first, 1e+06 in the second (base 10000, pairs of "
+     "halves, positions along axis 1)", rope(x.transpose(0, 2, 1, 3), axis=-3),
+     rope(x.transpose(0, 2, 1, 3), 1e6, axis=-3))
+
 # what has no explanation
 for dtype in ("float64", "float32", "float16", "int64", "int32", "uint8", "int8", "bool"):
     for shape in ((1,), (2,), (3,), (2, 2), (4, 4), (8, 8), (3, 5, 7), (12, 12, 3), (64, 64), (2, 8, 16, 8)):

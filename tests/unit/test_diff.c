@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/compare/closeness.h"
 #include "inspect/compare/compare.h"
 #include "inspect/compare/explain.h"
+#include "inspect/compare/formats.h"
 #include "inspect/compare/groups.h"
 #include "inspect/compare/where.h"
 #include "kernels/half.h"
@@ -279,7 +281,7 @@ static struct lbx_where where(void)
 	struct lbx_where w;
 	struct lbx_marks marks;
 
-	assert_true(lbx_marks_init(&marks, &a));
+	assert_true(lbx_marks_init(&marks, &a, &b, &tolerance));
 	assert_true(lbx_compare(&a, &b, &tolerance, &(struct lbx_observer){ lbx_marks_see, &marks }, &out, &c));
 	lbx_where(&marks, &c, &w);
 	lbx_marks_deinit(&marks);
@@ -325,6 +327,20 @@ static void places(void **state)
 	assert_int_equal(w.n, 2);
 	assert_string_equal(w.axes[0].text, "index 3 of axis 0");
 	assert_string_equal(w.axes[1].text, "indices 20 to 29 of axis 1");
+	for (int i = 0; i < PLANES * ROWS * COLUMNS; i++) /* rounding is all over; rows 4 to 8 are wrong */
+		((float *)x)[i] = ((float *)y)[i] = (float)(i % 17) - 8;
+	for (int i = 0; i < PLANES * ROWS * COLUMNS; i++)
+		((float *)x)[i] += i & 1 ? 1e-6f : -1e-6f;
+	for (int i = 0; i < PLANES; i++)
+		for (int k = 4; k <= 8; k++)
+			for (int j = 0; j < COLUMNS; j++)
+				x[i][k][j] += 0.5f;
+	w = where();
+	assert_true(w.is_of_far);
+	assert_int_equal(w.n, 1);
+	assert_string_equal(w.axes[0].text, "indices 4 to 8 of axis 1");
+	assert_true(w.share == 1);
+	memset(y, 0, sizeof y);
 	x[1][2][3] = 1; /* one says nothing of its axes */
 	w = where();
 	assert_int_equal(w.n, 0);
@@ -385,6 +401,46 @@ static void groups(void **state)
 	lb_clear_error();
 	free(a);
 	free(b);
+}
+
+/* ---- what formats cost ---- */
+
+static double cost(lb_quant how)
+{
+	double ret = 0;
+
+	LB_SCOPE {
+		lb_tensor *x = lb_random_normal(LB_SHAPE(64, 1024), LB_F32, lb_key(5));
+		lb_tensor *d = lb_subtract(lb_dequantize(lb_quantize(x, how, NULL), how, LB_F32), x);
+		ret = sqrt(lb_item(lb_sum(lb_multiply(d, d), LB_AXES(0, 1), false)) /
+			   lb_item(lb_sum(lb_multiply(x, x), LB_AXES(0, 1), false)));
+	}
+	return ret;
+}
+
+static void formats(void **state)
+{
+	static const int widths[] = { 2, 3, 4, 5, 6, 8 }, groups_of[] = { 32, 64, 128 };
+	struct lbx_levels strict = lbx_default_levels;
+	char name[24];
+
+	(void)state;
+	for (int i = 0; i < 18; i++) {
+		int bits = widths[i / 3], group = groups_of[i % 3];
+		snprintf(name, sizeof name, "affine %d/%d", bits, group);
+		double got = cost((lb_quant){ .mode = LB_QUANT_AFFINE, .bits = bits, .group = group });
+		assert_true(fabs(got / lbx_format_error(name) - 1) < 0.03);
+	}
+	assert_true(fabs(cost((lb_quant){ .mode = LB_QUANT_MXFP4 }) / lbx_format_error("mxfp4") - 1) < 0.03);
+	assert_true(fabs(cost((lb_quant){ .mode = LB_QUANT_MXFP8 }) / lbx_format_error("mxfp8") - 1) < 0.03);
+	assert_true(fabs(cost((lb_quant){ .mode = LB_QUANT_NVFP4 }) / lbx_format_error("nvfp4") - 1) < 0.03);
+	assert_true(lbx_format_error("float32") == 0 && lbx_format_error("") == 0);
+	assert_int_equal(lbx_closeness_of_format(LBX_BROKEN, 0.13, "mxfp4", &strict), LBX_AS_EXPECTED);
+	assert_int_equal(lbx_closeness_of_format(LBX_BROKEN, 0.2, "mxfp4", &strict), LBX_BROKEN);
+	assert_int_equal(lbx_closeness_of_format(LBX_BROKEN, 1e-9, "float32", &strict), LBX_BROKEN);
+	assert_int_equal(lbx_closeness_of_format(LBX_CORRECT, 0.1, "mxfp4", &strict), LBX_CORRECT);
+	strict.level_given = true;
+	assert_int_equal(lbx_closeness_of_format(LBX_BROKEN, 0.1, "mxfp4", &strict), LBX_BROKEN);
 }
 
 /* ---- the command, over memory made by hand ---- */
@@ -454,6 +510,7 @@ int main(void)
 		cmocka_unit_test(endless),
 		cmocka_unit_test(places),
 		cmocka_unit_test(groups),
+		cmocka_unit_test(formats),
 		cmocka_unit_test(without_a_value),
 		cmocka_unit_test_setup_teardown(commands, session_start, session_stop),
 	};

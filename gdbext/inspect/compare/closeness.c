@@ -1,6 +1,9 @@
 #include "inspect/compare/closeness.h"
 
 #include "inspect/args.h"
+#include "inspect/compare/formats.h"
+
+static const double most_over = 1.25; /* of what a format costs: weights are not quite normally distributed */
 
 const struct lbx_levels lbx_default_levels = { .tolerance = { .level = 1e-5, .rtol = 1e-5, .atol = 1e-8 },
 					       .broken = 0.1 };
@@ -24,9 +27,17 @@ enum lbx_closeness lbx_closeness(const struct lbx_comparison *c, const struct lb
 	return c->max > levels->broken ? LBX_BROKEN : LBX_LOOK_AT_IT;
 }
 
+enum lbx_closeness lbx_closeness_of_format(enum lbx_closeness without, double relative, const char *format,
+					   const struct lbx_levels *levels)
+{
+	bool is_expected = relative <= most_over * lbx_format_error(format);
+
+	return without != LBX_CORRECT && is_expected && !levels->level_given ? LBX_AS_EXPECTED : without;
+}
+
 const char *lbx_closeness_name(enum lbx_closeness closeness)
 {
-	static const char *const names[LBX_CLOSENESSES] = { "correct", "look at it", "broken" };
+	static const char *const names[LBX_CLOSENESSES] = { "correct", "look at it", "broken", "as expected" };
 
 	return names[closeness];
 }

@@ -128,9 +128,9 @@ static bool collect_saved(const char *glob, struct lbx_collection *c)
 bool lbx_collect_from(struct lbx_context *context, const char *path, const char *glob, struct lbx_collection *ret)
 {
 	*ret = (struct lbx_collection){ .context = context };
-	if (!lbx_operand_is_elf(path))
+	if (!lbx_operand_is_elf(path) && !lbx_is_process(path))
 		return lbx_checkpoint_open(context, &path, 1, &ret->checkpoint) && collect_saved(glob, ret);
-	if (lbx_context_open_core(context, path, &ret->core) && collect(&ret->core, glob, ret))
+	if (lbx_context_open_other(context, path, &ret->core) && collect(&ret->core, glob, ret))
 		return true;
 	lb_fail_within("%s", path);
 	return false;
@@ -144,7 +144,7 @@ void lbx_collection_close(struct lbx_collection *c)
 	free(c->by_name);
 	lbx_checkpoint_close(&c->checkpoint);
 	if (c->core.target)
-		lbx_context_close_core(&c->core);
+		lbx_context_close_other(&c->core);
 	*c = (struct lbx_collection){ .n = 0 };
 }
 
@@ -176,5 +176,6 @@ bool lbx_collected_get(const struct lbx_collection *c, const struct lbx_collecte
 		return false;
 	ret->array = ret->file.array;
 	ret->group = ret->file.group;
+	lbx_operand_take_format(ret);
 	return true;
 }

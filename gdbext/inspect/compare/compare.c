@@ -253,7 +253,7 @@ static void add(void *part, const void *x, const void *y, int n, int64_t first)
 		return;
 	locate(c, &b, error, size, n, first);
 	if (c->observer)
-		c->observer->see(c->observer->context, error, n, first);
+		c->observer->see(c->observer->context, error, size, n, first);
 	c->different += b.different;
 	c->beyond += b.beyond;
 	c->far += b.far;

@@ -11,10 +11,10 @@ struct lbx_tolerance {
 	double rtol, atol; /* as numpy.allclose(a, b, rtol, atol, equal_nan=True) */
 };
 
-/* Called, from several threads, for blocks that differ somewhere: the errors of n elements from the
- * first-th on. */
+/* Called, from several threads, for blocks that differ somewhere: of n elements from the first-th on the errors, and
+ * the sizes of the second's. */
 struct lbx_observer {
-	void (*see)(void *context, const double *errors, int n, int64_t first);
+	void (*see)(void *context, const double *errors, const double *sizes, int n, int64_t first);
 	void *context;
 };
 
@@ -38,5 +38,7 @@ bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b, const str
 /* |a - b| of n elements (at most LBX_PAIRS), and |b|. The error is 0 where they are equal, also where both
  * are NaN, and NaN where one alone is. */
 void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error, double *size);
+/* A few roundings of a dtype, relative to a number; 0 of integers. */
+double lbx_rounding_of(enum lb_dtype dtype);
 
 #endif

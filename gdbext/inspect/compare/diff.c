@@ -11,6 +11,7 @@
 #include "inspect/command.h"
 #include "inspect/compare/compare.h"
 #include "inspect/compare/explain.h"
+#include "inspect/compare/formats.h"
 #include "inspect/compare/groups.h"
 #include "inspect/compare/closeness.h"
 #include "inspect/compare/many.h"
@@ -31,6 +32,7 @@ struct diff {
 	struct lbx_comparison c;
 	struct lbx_where where;
 	struct lbx_explanations explanations;
+	bool is_of_part; /* they are of the part alone in which the two differ */
 	struct lbx_groups groups;
 	int64_t group;
 };
@@ -53,6 +55,20 @@ static void values(const struct diff *d, int64_t i, char a[LBX_NUMBER_MAX], char
 		lbx_number_scalar(element, d->a.array.dtype, a);
 	if (lbx_array_copy(&d->b.array, i, 1, element))
 		lbx_number_scalar(element, d->b.array.dtype, b);
+}
+
+static const char *format_of(const struct diff *d)
+{
+	return d->a.format[0] ? d->a.format : d->b.format;
+}
+
+static enum lbx_closeness verdict(const struct diff *d)
+{
+	enum lbx_closeness plain = lbx_closeness(&d->c, &d->levels);
+
+	return d->has_groups && d->c.nan_in_one == 0
+		   ? lbx_closeness_of_format(plain, d->groups.relative, format_of(d), &d->levels)
+		   : plain;
 }
 
 /* ---- text ---- */
@@ -148,7 +164,8 @@ static void print_where(struct lbx_out *out, const struct diff *d)
 	}
 	if (w->n) {
 		field(out, "");
-		lbx_printf(out, "where %.3g%% of the elements differ\n", 100 * w->share);
+		lbx_printf(out, "where %.3g%% of the elements differ%s\n", 100 * w->share,
+			   w->is_of_far ? " by more than rounding" : "");
 	}
 }
 
@@ -157,10 +174,10 @@ static double percent(int64_t part, int64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-static void print_explanation(struct lbx_out *out, const struct lbx_explanation *x, bool first)
+static void print_explanation(struct lbx_out *out, const struct lbx_explanation *x, bool first, bool is_of_part)
 {
 	field(out, first ? "explanation" : "or");
-	lbx_styled(out, first ? LBX_WARNING : LBX_PLAIN, "%s\n", x->text);
+	lbx_styled(out, first ? LBX_WARNING : LBX_PLAIN, "%s%s\n", is_of_part ? "there alone: " : "", x->text);
 	field(out, "");
 	lbx_printf(out, "%.4g%% agree", percent(x->agree, x->covered));
 	if (x->agree < x->covered)
@@ -179,7 +196,7 @@ static void print_explanations(struct lbx_out *out, const struct diff *d)
 	const struct lbx_explanations *e = &d->explanations;
 
 	for (int i = 0; i < e->n; i++)
-		print_explanation(out, &e->list[i], i == 0);
+		print_explanation(out, &e->list[i], i == 0, d->is_of_part);
 	if (e->n)
 		return;
 	field(out, "explanation");
@@ -247,7 +264,7 @@ static json_t *json_where(const struct lbx_where *w)
 			 w->n ? lbx_json_double(w->share) : json_null());
 }
 
-static json_t *json_explanations(const struct lbx_explanations *e)
+static json_t *json_explanations(const struct lbx_explanations *e, bool is_of_part)
 {
 	json_t *list = json_array();
 
@@ -260,8 +277,9 @@ static json_t *json_explanations(const struct lbx_explanations *e)
 						x->before < 0 ? json_null() : json_integer(x->before), "rtol",
 						lbx_json_double(x->rtol), "atol", lbx_json_double(x->atol)));
 	}
-	return json_pack("{s:o,s:I,s:b,s:o}", "found", list, "tried", (json_int_t)e->tried, "out_of_time",
-			 e->out_of_time, "not_searched", e->why_not ? lbx_json_string(e->why_not) : json_null());
+	return json_pack("{s:o,s:b,s:I,s:b,s:o}", "found", list, "of_part", is_of_part, "tried", (json_int_t)e->tried,
+			 "out_of_time", e->out_of_time, "not_searched",
+			 e->why_not ? lbx_json_string(e->why_not) : json_null());
 }
 
 static json_t *json_groups(const struct diff *d)
@@ -286,7 +304,7 @@ static void key_counts(struct lbx_out *out, const struct diff *d)
 	SET("nan_in_one", json_integer(c->nan_in_one));
 	SET("nan_in_both", json_integer(c->nan_in_both));
 	SET("equal", json_boolean(c->different == 0));
-	SET("verdict", json_string(lbx_closeness_name(lbx_closeness(&d->c, &d->levels))));
+	SET("verdict", json_string(lbx_closeness_name(verdict(d))));
 	SET("allclose", json_pack("{s:b,s:I,s:o,s:o,s:o}", "close", c->far == 0, "beyond", (json_int_t)c->far, "rtol",
 				  lbx_json_double(c->tolerance.rtol), "atol", lbx_json_double(c->tolerance.atol),
 				  "first", json_place(d, c->first_far)));
@@ -306,6 +324,8 @@ static void key_counts(struct lbx_out *out, const struct diff *d)
 
 static void tell_verdict(struct lbx_out *out, const struct diff *d)
 {
+	double cost = lbx_format_error(format_of(d));
+
 	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 &&
 	    d->levels.tolerance.rtol <= lbx_default_levels.tolerance.rtol &&
 	    d->levels.tolerance.atol <= lbx_default_levels.tolerance.atol) {
@@ -313,8 +333,13 @@ static void tell_verdict(struct lbx_out *out, const struct diff *d)
 		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
 	}
 	field(out, "verdict");
-	lbx_styled(out, lbx_closeness(&d->c, &d->levels) == LBX_CORRECT ? LBX_PLAIN : LBX_WARNING, "%s\n",
-		   lbx_closeness_name(lbx_closeness(&d->c, &d->levels)));
+	lbx_styled(out, verdict(d) == LBX_CORRECT || verdict(d) == LBX_AS_EXPECTED ? LBX_PLAIN : LBX_WARNING, "%s",
+		   lbx_closeness_name(verdict(d)));
+	if (verdict(d) == LBX_AS_EXPECTED)
+		lbx_printf(out, " of %s, which costs normally distributed numbers %.3g", format_of(d), cost);
+	else if (d->has_groups && cost > 0 && d->groups.relative > 2 * cost)
+		lbx_printf(out, ": %s costs normally distributed numbers %.3g alone", format_of(d), cost);
+	lbx_printf(out, "\n");
 }
 
 static void tell(struct lbx_out *out, const struct diff *d)
@@ -339,7 +364,7 @@ static void tell(struct lbx_out *out, const struct diff *d)
 		print_groups(out, d);
 	}
 	if (d->explains) {
-		LBX_KEY(out, "explanations", json_explanations(&d->explanations));
+		LBX_KEY(out, "explanations", json_explanations(&d->explanations, d->is_of_part));
 		print_explanations(out, d);
 	}
 	if (d->same_shape && !equal)
@@ -376,7 +401,7 @@ static bool compare(struct diff *d, struct lbx_out *out)
 	struct lbx_marks marks;
 	struct lbx_observer observer = { lbx_marks_see, &marks };
 
-	if (!lbx_marks_init(&marks, &d->a.array))
+	if (!lbx_marks_init(&marks, &d->a.array, &d->b.array, &d->levels.tolerance))
 		return false;
 	bool done = lbx_compare(&d->a.array, &d->b.array, &d->levels.tolerance, &observer, out, &d->c);
 	if (done)
@@ -403,9 +428,24 @@ static bool compare_shapes(struct diff *d)
 	return d->same_shape || (d->explains && a->size == b->size) || fail_for_shapes(d);
 }
 
+/* Of all elements; where there is none, of the part in which they differ. */
+static bool explain(struct diff *d, struct lbx_out *out)
+{
+	struct lbx_array a, b;
+	struct lbx_comparison c;
+
+	if (!lbx_explain(&d->a.array, &d->b.array, d->same_shape ? &d->c : NULL, &d->options, out, &d->explanations))
+		return false;
+	if (d->explanations.n || d->explanations.out_of_time || !d->same_shape ||
+	    !lbx_where_part(&d->where, &d->a.array, &a) || !lbx_where_part(&d->where, &d->b.array, &b))
+		return true;
+	d->is_of_part = true;
+	return lbx_compare(&a, &b, &d->levels.tolerance, NULL, out, &c) &&
+	       lbx_explain(&a, &b, &c, &d->options, out, &d->explanations);
+}
+
 static bool run(struct lbx_context *context, struct diff *d)
 {
-	const struct lbx_array *a = &d->a.array, *b = &d->b.array;
 	struct lbx_out *out = context->out;
 
 	if (!compare_shapes(d))
@@ -416,7 +456,7 @@ static bool run(struct lbx_context *context, struct diff *d)
 	if (d->same_shape && !equal && !compare_groups(d, out))
 		return false;
 	d->explains = d->explains && !equal && !d->where.nan_alone;
-	if (d->explains && !lbx_explain(a, b, d->same_shape ? &d->c : NULL, &d->options, out, &d->explanations))
+	if (d->explains && !explain(d, out))
 		return false;
 	if (!d->same_shape && d->explanations.n == 0)
 		return fail_for_shapes(d);
@@ -510,11 +550,13 @@ const struct lbx_command lbx_command_diff = {
 	.name = "diff",
 	.arguments = "T[slice] [OTHER]",
 	.summary = "compare tensors with others, or with files, and explain how they differ",
-	.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
-		"GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
+	.help = "OTHER is T[slice], CORE:T[slice], pid/PID:T[slice] of another process, or FILE[:NAME],\n"
+		"of .npy, .npz, .safetensors or GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
 		"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose does.\n"
 		"Then it searches for an explanation: axes, halves or channels in another order, a\n"
-		"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
+		"strided view read raw, heads split by a reshape alone, a factor, an offset, a shift, a\n"
+		"norm, weights or RoPE that one lacks or has otherwise, scale and shift exchanged, the\n"
+		"rounding of a dtype, bytes; where none explains all, one of the part that differs.\n"
 		"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
 		"T may be a pattern, as 'layers.*': then OTHER is a file, a folder of files or a core, each\n"
 		"tensor is compared with that of its name, in the order in which they were computed, a line\n"

@@ -27,6 +27,10 @@ static const struct lbx_hypothesis hypotheses[] = {
 	ROW(buffer, "buffer"),
 	ROW(linear, "linear"),
 	ROW(absolute, "absolute"),
+	ROW(reciprocal, "reciprocal"),
+	ROW(norm, "norm"),
+	ROW(rotary, "rotary"),
+	ROW(channels, "channels"),
 	ROW(bytes, "bytes"),
 	ROW_OF_ROUNDING(precision, "precision"),
 };

@@ -16,6 +16,15 @@ struct lbx_candidate lbx_candidate_plain(const struct lbx_explainer *e)
 	return c;
 }
 
+void lbx_candidate_turn(const struct lbx_explainer *e, struct lbx_candidate *c)
+{
+	c->a = &e->b;
+	c->b = &e->a;
+	memcpy(c->layout.strides, e->a.strides, sizeof e->a.strides);
+	c->layout.offset = e->a.offset;
+	c->n[0] = 1;
+}
+
 /* Where B has the element for A's i-th; -1: nowhere. */
 static int64_t layout_at(const struct lbx_layout *l, int64_t i)
 {
@@ -69,6 +78,10 @@ static void change(const struct lbx_candidate *c, const void *elements, int n, d
 	case LBX_ABSOLUTE:
 		for (int i = 0; i < n; i++)
 			to[i] = fabs(to[i]);
+		break;
+	case LBX_RECIPROCAL:
+		for (int i = 0; i < n; i++)
+			to[i] = 1 / to[i];
 		break;
 	case LBX_ROUND:
 		for (int i = 0; i < n; i++)

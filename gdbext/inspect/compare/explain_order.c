@@ -161,6 +161,31 @@ static bool try_order(struct lbx_explainer *e, const struct axes *axes, const in
 	return !moves || lbx_candidate_try(e, &c);
 }
 
+/* The first in that order of its axes, row-major, is the second: where the other way round is not an order, too. */
+static bool try_turned_order(struct lbx_explainer *e, const struct axes *axes, const int *order)
+{
+	struct lbx_candidate c = lbx_candidate_plain(e);
+	int64_t stride = e->b.rank > e->b_rank ? 2 : 1, strides[LBX_ARRAY_RANK];
+	bool is_same = true;
+
+	for (int i = axes->n - 1; i >= 0; i--) {
+		strides[order[i]] = stride;
+		stride *= e->b.shape[axes->axis[order[i]]];
+		is_same = is_same && e->b.shape[axes->axis[order[i]]] == e->b.shape[axes->axis[i]];
+	}
+	if (is_same || !e->same_shape)
+		return true;
+	c.layout = (struct lbx_layout){ .rank = 0 };
+	for (int i = 0; i < axes->n; i++) {
+		lbx_layout_axis(&c.layout, e->b.shape[axes->axis[i]], strides[i]);
+		c.order[i] = axes->axis[order[i]];
+	}
+	c.n_order = axes->n;
+	c.n[0] = 1;
+	lbx_layout_parts(e, &c.layout);
+	return lbx_candidate_try(e, &c);
+}
+
 /* The next order in the alphabet's sense. */
 static bool next_order(int *order, int n)
 {
@@ -191,7 +216,7 @@ void lbx_generate_transpose(struct lbx_explainer *e)
 	for (int i = 0; i < axes.n; i++)
 		order[i] = i;
 	if (axes.n <= MAX_PERMUTED) {
-		while (next_order(order, axes.n) && try_order(e, &axes, order))
+		while (next_order(order, axes.n) && try_order(e, &axes, order) && try_turned_order(e, &axes, order))
 			;
 		return;
 	}
@@ -230,11 +255,34 @@ static bool whole_order(const struct lbx_explainer *e, const struct lbx_candidat
 	return true;
 }
 
+/* (…, heads, length, width), whose elements are in the order of (…, length, heads, width). */
+static bool is_of_heads(const struct lbx_explainer *e, const struct lbx_candidate *c)
+{
+	int n = c->n_order;
+
+	for (int i = 0; i < n - 3; i++)
+		if (c->order[i] >= c->order[n - 2] || c->order[i] >= c->order[n - 3])
+			return false;
+	return e->same_shape && n >= 3 && c->order[n - 1] == e->b_rank - 1 && c->order[n - 3] == c->order[n - 2] + 1;
+}
+
 void lbx_phrase_transpose(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	int64_t order[LBX_ARRAY_RANK], shape[LBX_ARRAY_RANK], a[LBX_ARRAY_RANK];
 	char text[LBX_LIST_MAX];
 
+	if (c->n[0]) {
+		for (int i = 0; i < c->n_order; i++)
+			order[i] = c->order[i];
+		lbx_format_list(order, c->n_order, text, sizeof text);
+		snprintf(
+		    ret, size, "the second is the first transposed to its axes %s and reshaped%s", text,
+		    is_of_heads(e, c)
+			? ": the second's heads were split by a reshape alone (the transpose is missing), or it is "
+			  "a strided view read raw"
+			: ": a strided view read raw");
+		return;
+	}
 	if (whole_order(e, c, order)) {
 		lbx_format_list(order, e->a_rank, text, sizeof text);
 		snprintf(ret, size, "equal after transpose%s of the second", text);
@@ -249,7 +297,10 @@ void lbx_phrase_transpose(const struct lbx_explainer *e, const struct lbx_candid
 	    squeezed(e->a.shape, e->a_rank, a) == c->n_order && memcmp(a, shape, (size_t)c->n_order * sizeof *a) == 0;
 	snprintf(ret, size,
 		 axes_of_one ? "equal after transpose of the second to its axes %s"
-			     : "equal to the second transposed to its axes %s and reshaped: a strided view read raw",
+		 : is_of_heads(e, c)
+		     ? "equal to the second transposed to its axes %s and reshaped: heads split by a "
+		       "reshape alone (the transpose is missing), or a strided view read raw"
+		     : "equal to the second transposed to its axes %s and reshaped: a strided view read raw",
 		 text);
 }
 
@@ -429,6 +480,15 @@ void lbx_generate_repeat(struct lbx_explainer *e)
 			c.layout.strides[axis] = 0;
 			if (!lbx_candidate_try(e, &c))
 				return;
+			int64_t index = c.n[0];
+			c = along(e, axis);
+			lbx_candidate_turn(e, &c);
+			c.n[0] = index;
+			c.n[1] = 1;
+			c.layout.offset += index * c.layout.strides[axis];
+			c.layout.strides[axis] = 0;
+			if (!lbx_candidate_try(e, &c))
+				return;
 		}
 	}
 }
@@ -436,5 +496,10 @@ void lbx_generate_repeat(struct lbx_explainer *e)
 void lbx_phrase_repeat(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
-	snprintf(ret, size, "every index of axis %d holds the second's index %lld", c->axis, (long long)c->n[0]);
+	if (c->n[1])
+		snprintf(ret, size, "every index of the second's axis %d holds the first's index %lld", c->axis,
+			 (long long)c->n[0]);
+	else
+		snprintf(ret, size, "every index of axis %d holds the second's index %lld", c->axis,
+			 (long long)c->n[0]);
 }

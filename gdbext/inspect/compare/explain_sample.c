@@ -9,9 +9,13 @@
 
 enum { UNIFORM = LBX_SAMPLES / 2 };
 
-static double rounding_of(enum lb_dtype dtype)
+double lbx_rounding_of(enum lb_dtype dtype)
 {
-	return dtype == LB_BF16 ? 0x1p-6 : dtype == LB_F16 ? 0x1p-9 : dtype == LB_F64 ? 1e-9 : 1e-5;
+	return dtype < LB_F16     ? 0
+	       : dtype == LB_BF16 ? 0x1p-6
+	       : dtype == LB_F16  ? 0x1p-9
+	       : dtype == LB_F64  ? 1e-9
+				  : 1e-5;
 }
 
 /* The coarser dtype's rounding, a few times; of numbers near 0, that of the others' size. */
@@ -24,9 +28,7 @@ static void choose_tolerance(struct lbx_explainer *e, const struct lbx_explain_o
 	e->rtol = options->rtol;
 	e->atol = options->atol;
 	if (e->rtol < 0)
-		e->rtol = p < LB_F16 && q < LB_F16
-			      ? 0
-			      : fmax(p < LB_F16 ? 0 : rounding_of(p), q < LB_F16 ? 0 : rounding_of(q));
+		e->rtol = fmax(lbx_rounding_of(p), lbx_rounding_of(q));
 	for (int i = 0; i < e->n_uniform; i++) {
 		lbx_widen(e->b.dtype, e->b.local + e->samples[i] * lbx_dtype_bytes(e->b.dtype), 1, &b);
 		if (isfinite(b)) {

@@ -6,16 +6,6 @@
 
 #include "inspect/compare/hypothesis.h"
 
-/* The candidate the other way round: B from A. */
-static void turn(const struct lbx_explainer *e, struct lbx_candidate *c)
-{
-	c->a = &e->b;
-	c->b = &e->a;
-	memcpy(c->layout.strides, e->a.strides, sizeof e->a.strides);
-	c->layout.offset = e->a.offset;
-	c->n[0] = 1;
-}
-
 void lbx_generate_rounded(struct lbx_explainer *e)
 {
 	for (int i = 0; i < 2 * LBX_ROUNDINGS && e->same_shape; i++) {
@@ -24,7 +14,7 @@ void lbx_generate_rounded(struct lbx_explainer *e)
 		c.rounding = (enum lbx_rounding)(i / 2);
 		c.rtol = c.atol = 0;
 		if (i & 1)
-			turn(e, &c);
+			lbx_candidate_turn(e, &c);
 		if (!lbx_candidate_try(e, &c))
 			return;
 	}
@@ -189,7 +179,8 @@ void lbx_phrase_factor(const struct lbx_explainer *e, const struct lbx_candidate
 	char name[64];
 
 	recognise(e, exactness(e), &factor, name, sizeof name);
-	snprintf(ret, size, "the second x %.6g%s", factor, name);
+	snprintf(ret, size, "the second x %.6g%s%s", factor, name,
+		 factor == -1 ? ": a difference whose operands change places?" : "");
 }
 
 void lbx_generate_offset(struct lbx_explainer *e)
@@ -259,7 +250,7 @@ void lbx_generate_absolute(struct lbx_explainer *e)
 
 	c.change = LBX_ABSOLUTE;
 	if (e->same_shape && lbx_candidate_try(e, &c)) {
-		turn(e, &c);
+		lbx_candidate_turn(e, &c);
 		lbx_candidate_try(e, &c);
 	}
 }
@@ -268,6 +259,24 @@ void lbx_phrase_absolute(const struct lbx_explainer *e, const struct lbx_candida
 {
 	(void)e;
 	snprintf(ret, size, "the %s without signs", c->n[0] ? "second is the first" : "first is the second");
+}
+
+void lbx_generate_reciprocal(struct lbx_explainer *e)
+{
+	struct lbx_candidate c = lbx_candidate_plain(e);
+
+	c.change = LBX_RECIPROCAL;
+	c.rtol = exactness(e);
+	c.atol = 0;
+	if (e->same_shape && e->a.dtype >= LB_F16)
+		lbx_candidate_try(e, &c);
+}
+
+void lbx_phrase_reciprocal(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
+{
+	(void)e;
+	(void)c;
+	snprintf(ret, size, "1 / the second: a quotient whose operands change places?");
 }
 
 /* ---- one value, in the place of all ---- */
@@ -281,7 +290,7 @@ void lbx_generate_constant(struct lbx_explainer *e)
 
 	for (int i = 0; i < 2 && e->same_shape && e->a.size >= FEW; i++) {
 		if (i)
-			turn(e, &c);
+			lbx_candidate_turn(e, &c);
 		c.change = LBX_LINEAR;
 		c.rtol = c.atol = 0;
 		c.tells_of_one = true;

@@ -31,7 +31,7 @@ enum lbx_rounding {
 	LBX_ROUNDINGS
 };
 
-enum lbx_change { LBX_AS_IS, LBX_LINEAR, LBX_ROUND, LBX_ABSOLUTE, LBX_SWAP_BYTES, LBX_REINTERPRET };
+enum lbx_change { LBX_AS_IS, LBX_LINEAR, LBX_ROUND, LBX_ABSOLUTE, LBX_RECIPROCAL, LBX_SWAP_BYTES, LBX_REINTERPRET };
 
 struct lbx_candidate {
 	const struct lbx_array *a, *b; /* dense but for the bounds that the layout keeps */
@@ -48,6 +48,7 @@ struct lbx_candidate {
 	int axis;
 	int64_t n[2];
 	int order[LBX_LAYOUT_RANK], n_order;
+	char note[LBX_EXPLANATION_TEXT]; /* the phrase, where who generates knows it */
 };
 
 struct lbx_explainer {
@@ -78,6 +79,8 @@ struct lbx_hypothesis {
 
 /* The candidate that says A is B. */
 struct lbx_candidate lbx_candidate_plain(const struct lbx_explainer *e);
+/* The candidate the other way round: B is A, so to say. */
+void lbx_candidate_turn(const struct lbx_explainer *e, struct lbx_candidate *c);
 /* Makes *a an array in this process, row-major; false when it is too large, or cannot be read. *own
  * is to be freed. */
 bool lbx_explain_dense(struct lbx_explainer *e, struct lbx_array *a, char **own);
@@ -97,6 +100,19 @@ bool lbx_candidate_agrees(const struct lbx_candidate *c, double a, double b);
 bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_options *options, bool *all_close);
 /* The number of B that c has for A's i-th element; false where it speaks of none. */
 bool lbx_candidate_at(const struct lbx_candidate *c, int64_t i, double *a, double *b);
+
+/* An array that is made of the one to be compared with the other: float64, row-major, of their shape. */
+struct lbx_made {
+	struct lbx_array array;
+	double *values; /* to be freed */
+};
+/* False where they are too large for that; no error. */
+bool lbx_explain_make(const struct lbx_explainer *e, struct lbx_made *ret);
+/* The candidate that says: the first is what was made of the second; or, turned, the other way round. */
+bool lbx_candidate_try_made(struct lbx_explainer *e, const struct lbx_made *made, bool is_turned, double rtol,
+			    const char *note);
+/* Their root mean square, of the samples. */
+double lbx_explain_size(const struct lbx_explainer *e, const struct lbx_array *a);
 
 /* Whether this kind is among what was found. */
 bool lbx_explained_by(const struct lbx_explainer *e, const char *kind);
@@ -125,6 +141,10 @@ LBX_HYPOTHESIS(factor);
 LBX_HYPOTHESIS(offset);
 LBX_HYPOTHESIS(linear);
 LBX_HYPOTHESIS(absolute);
+LBX_HYPOTHESIS(reciprocal);
+LBX_HYPOTHESIS(norm);
+LBX_HYPOTHESIS(channels);
+LBX_HYPOTHESIS(rotary);
 LBX_HYPOTHESIS(bytes);
 LBX_HYPOTHESIS(precision);
 #undef LBX_HYPOTHESIS

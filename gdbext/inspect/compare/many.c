@@ -63,8 +63,9 @@ static bool norm(const struct lbx_array *array, struct lbx_out *out, double *ret
 	return done;
 }
 
-static bool compare(struct many *m, struct row *r, const struct lbx_array *a, const struct lbx_array *b)
+static bool compare(struct many *m, struct row *r, const struct lbx_operand *ours, const struct lbx_operand *theirs)
 {
+	const struct lbx_array *a = &ours->array, *b = &theirs->array;
 	struct lbx_out *out = m->context->out;
 	int64_t at[LBX_ARRAY_RANK], worst;
 	double size = 1;
@@ -79,6 +80,9 @@ static bool compare(struct many *m, struct row *r, const struct lbx_array *a, co
 	r->outcome = COMPARED;
 	r->closeness = lbx_closeness(&r->c, m->levels);
 	r->relative = r->c.different == 0 ? 0 : size > 0 ? sqrt((double)r->c.squares) / size : NAN;
+	if (r->c.nan_in_one == 0)
+		r->closeness = lbx_closeness_of_format(r->closeness, r->relative,
+						       ours->format[0] ? ours->format : theirs->format, m->levels);
 	worst = r->c.nan_in_one ? r->c.first_nan : r->c.worst;
 	if (worst >= 0) {
 		lbx_array_coordinates(a, worst, at);
@@ -104,7 +108,8 @@ static bool explain(struct many *m, const struct row *r, const struct lbx_array 
 
 static bool is_wrong(const struct row *r)
 {
-	return r->outcome == RESHAPED || (r->outcome == COMPARED && r->closeness != LBX_CORRECT);
+	return r->outcome == RESHAPED ||
+	       (r->outcome == COMPARED && r->closeness != LBX_CORRECT && r->closeness != LBX_AS_EXPECTED);
 }
 
 /* False where the user interrupts, or without memory: else a row says what it is. */
@@ -117,7 +122,7 @@ static bool fill(struct many *m, struct row *r, double seconds)
 	if (!other)
 		return true;
 	bool done = lbx_collected_get(&m->theirs, other, &b) && lbx_collected_get(&m->ours, r->ours, &a) &&
-		    compare(m, r, &a.array, &b.array);
+		    compare(m, r, &a, &b);
 	if (done && is_wrong(r) && !m->first) {
 		m->first = r;
 		done = explain(m, r, &a.array, &b.array, seconds);
@@ -182,7 +187,7 @@ static void say_row(struct lbx_out *out, const struct row *r)
 	case UNREADABLE: lbx_styled(out, LBX_WARNING, "%s", r->why); break;
 	case RESHAPED: lbx_styled(out, LBX_WARNING, "%s, and there %s", r->type, r->other); break;
 	case COMPARED:
-		lbx_styled(out, is_wrong_one ? LBX_WARNING : LBX_PLAIN, "%-10s", lbx_closeness_name(r->closeness));
+		lbx_styled(out, is_wrong_one ? LBX_WARNING : LBX_PLAIN, "%-11s", lbx_closeness_name(r->closeness));
 		if (r->c.nan_in_one)
 			lbx_printf(out, "  %lld NaN in one alone, the first at %s", (long long)r->c.nan_in_one,
 				   r->where);
@@ -212,7 +217,7 @@ static void tell_rows(struct many *m, int64_t limit)
 
 	lbx_begin_list(out, "tensors");
 	if (n && !out->json)
-		lbx_titles(out, width, "name", "  verdict     relative   largest error");
+		lbx_titles(out, width, "name", "  verdict      relative   largest error");
 	for (size_t i = 0; i < n; i++) {
 		const struct row *r = &m->rows[i];
 		lbx_begin(out, NULL);
@@ -254,12 +259,16 @@ static void tell_heading(struct many *m, const char *other)
 	lbx_tell(out, "%zu of %zu tensor%s %s in %pF by name: %pF correct", found, n, LB_S(n),
 		 LB_PLURAL(found, "is", "are"), LBX_STYLED(LBX_FILE, "other", other),
 		 LBX_INT("correct", m->by_closeness[LBX_CORRECT]));
+	if (m->by_closeness[LBX_AS_EXPECTED])
+		lbx_printf(out, ", %zu as expected of their format%s", m->by_closeness[LBX_AS_EXPECTED],
+			   LB_S(m->by_closeness[LBX_AS_EXPECTED]));
 	if (m->by_closeness[LBX_LOOK_AT_IT])
 		lbx_printf(out, ", %zu to look at", m->by_closeness[LBX_LOOK_AT_IT]);
 	if (m->by_closeness[LBX_BROKEN])
 		lbx_printf(out, ", %zu broken", m->by_closeness[LBX_BROKEN]);
 	if (m->others)
 		lbx_printf(out, ", %zu not compared", m->others);
+	LBX_KEY(out, "as_expected", json_integer((json_int_t)m->by_closeness[LBX_AS_EXPECTED]));
 	LBX_KEY(out, "look_at_it", json_integer((json_int_t)m->by_closeness[LBX_LOOK_AT_IT]));
 	LBX_KEY(out, "broken", json_integer((json_int_t)m->by_closeness[LBX_BROKEN]));
 	LBX_KEY(out, "not_compared", json_integer((json_int_t)m->others));
@@ -307,7 +316,9 @@ bool lbx_diff_many(struct lbx_context *context, const char *text, const char *ot
 		tell_first(&m);
 		lbx_end(out);
 		lbx_set_int(out, "tensor_count", (int64_t)m.ours.n);
-		lbx_set_int(out, "tensor_diff_count", (int64_t)(m.ours.n - m.missing - m.by_closeness[LBX_CORRECT]));
+		lbx_set_int(out, "tensor_diff_count",
+			    (int64_t)(m.ours.n - m.missing - m.by_closeness[LBX_CORRECT] -
+				      m.by_closeness[LBX_AS_EXPECTED]));
 	}
 	free(m.rows);
 	lbx_collection_close(&m.theirs);

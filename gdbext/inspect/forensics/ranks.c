@@ -117,9 +117,9 @@ static bool take_digest(struct job *job, struct member *member, struct lbx_rank_
 	*ret = (struct lbx_rank_digest){ .rank = -1 };
 	if (lbx_is_rank_digest(member->path))
 		return lbx_rank_digest_read(member->path, job->glob, ret);
-	member->opened = lbx_context_open_core(job->context, member->path, &context);
+	member->opened = lbx_context_open_other(job->context, member->path, &context);
 	bool done = member->opened && lbx_rank_digest_take(&context, job->glob, job->replay, ret);
-	lbx_context_close_core(&context);
+	lbx_context_close_other(&context);
 	return done;
 }
 

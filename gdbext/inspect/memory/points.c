@@ -63,7 +63,7 @@ bool lbx_memory_mark(struct lbx_context *context, const char *name, struct lbx_s
 static bool of_core(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
 {
 	struct lbx_context other;
-	bool opened = lbx_context_open_core(context, path, &other), ok = opened && lbx_snapshot_take(&other, ret);
+	bool opened = lbx_context_open_other(context, path, &other), ok = opened && lbx_snapshot_take(&other, ret);
 
 	if (ok && !lbx_snapshot_describe(&other, ret)) {
 		lbx_snapshot_deinit(ret);
@@ -77,7 +77,7 @@ static bool of_core(struct lbx_context *context, const char *path, struct lbx_sn
 	} else if (!ok) {
 		lb_fail_within("%s", path);
 	}
-	lbx_context_close_core(&other);
+	lbx_context_close_other(&other);
 	return ok;
 }
 

@@ -26,19 +26,50 @@ static int64_t group_of(const struct lbx_tensor *t)
 	return 0;
 }
 
+/* Of what was computed from quantised weights. */
+static void take_format_of(const struct lbx_tensor *t, struct lbx_operand *ret)
+{
+	static const char *const modes[] = {
+		[LB_QUANT_MXFP4] = "mxfp4", [LB_QUANT_MXFP8] = "mxfp8", [LB_QUANT_NVFP4] = "nvfp4"
+	};
+
+	lbx_operand_take_format(ret);
+	if (strcmp(t->op, "decode") == 0 && t->params[0] >= 0 && t->params[0] < LB_ENCODINGS)
+		snprintf(ret->format, sizeof ret->format, "%s", lb_blocks[t->params[0]].name);
+	if (strcmp(t->op, "dequantize") != 0)
+		return;
+	if (t->params[0] == LB_QUANT_AFFINE)
+		snprintf(ret->format, sizeof ret->format, "affine %d/%d", (int)t->params[1], (int)t->params[2]);
+	else if (t->params[0] > 0 && t->params[0] < (int64_t)(sizeof modes / sizeof *modes))
+		snprintf(ret->format, sizeof ret->format, "%s", modes[t->params[0]]);
+}
+
+void lbx_operand_take_format(struct lbx_operand *operand)
+{
+	const struct lbx_encoding *encoding = operand->array.encoding;
+
+	if (encoding && encoding->elements > 1)
+		snprintf(operand->format, sizeof operand->format, "%s", encoding->name);
+}
+
 bool lbx_operand_selected(struct lbx_context *context, const struct lbx_selection *s, struct lbx_operand *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	lbx_selection_label(s, ret->label, sizeof ret->label);
 	memcpy(ret->name, s->tensor.name, sizeof ret->name);
 	ret->group = group_of(&s->tensor);
-	if (s->tensor.state == LBX_READY)
-		return lbx_array_of_tensor(context->target, &s->tensor, &ret->array) &&
-		       lbx_slice_apply(&s->slice, &ret->array);
+	if (s->tensor.state == LBX_READY) {
+		if (!lbx_array_of_tensor(context->target, &s->tensor, &ret->array) ||
+		    !lbx_slice_apply(&s->slice, &ret->array))
+			return false;
+		take_format_of(&s->tensor, ret);
+		return true;
+	}
 	if (!lbx_replay(context, &s->tensor, &s->slice, &ret->replayed))
 		return false;
 	ret->was_lazy = true;
 	ret->array = ret->replayed.array;
+	take_format_of(&s->tensor, ret);
 	return true;
 }
 
@@ -65,11 +96,11 @@ static bool of_core(struct lbx_context *context, const char *path, const char *t
 {
 	struct lbx_context other;
 
-	if (!lbx_context_open_core(context, path, &other))
+	if (!lbx_context_open_other(context, path, &other))
 		return false;
 	if (!lbx_operand_tensor(&other, text, ret)) {
 		lb_fail_within("%s", path);
-		lbx_context_close_core(&other);
+		lbx_context_close_other(&other);
 		return false;
 	}
 	snprintf(ret->label, sizeof ret->label, "%s:%s", path, text);
@@ -85,6 +116,7 @@ static bool of_file(struct lbx_context *context, const char *path, const char *n
 		return false;
 	ret->array = ret->file.array;
 	ret->group = ret->file.group;
+	lbx_operand_take_format(ret);
 	snprintf(ret->label, sizeof ret->label, ret->file.is_only && !*name ? "%s" : "%s:%s", path, ret->file.name);
 	return true;
 }
@@ -190,6 +222,6 @@ void lbx_operand_release(struct lbx_operand *operand)
 	lbx_array_file_close(&operand->file);
 	if (operand->context.target) {
 		lbx_tell_notice(operand->context.out, operand->context.target);
-		lbx_context_close_core(&operand->context);
+		lbx_context_close_other(&operand->context);
 	}
 }
