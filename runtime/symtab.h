@@ -217,7 +217,12 @@ enum lb_buffer_flag {
 	X(uint64_t, captured, 1, \
 	  "address of the addresses of the tensors that the last one holds; 0 once it is dropped") \
 	X(uint64_t, n_captured, 1, "how many") \
-	X(uint64_t, captured_bytes, 1, "of their elements")
+	X(uint64_t, captured_bytes, 1, "of their elements") \
+	X(uint64_t, tracing, 1, "traces of it that run now") \
+	X(uint64_t, checks, 1, "hits that were traced again (LAZYBONES_COMPILE=check)") \
+	X(uint64_t, stale, 1, "of those, the ones whose trace was another than the graph") \
+	X(uint64_t, stale_text, 1, "address of a text: how the first of them was another; 0 without") \
+	X(uint64_t, stale_site, 1, "return address of the op that was; 0: none alone")
 
 /* One graph that was evaluated in step mode, or that a function was compiled to: its trace, which has
  * no code. Evaluations of equal graphs share it. */

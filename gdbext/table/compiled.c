@@ -28,11 +28,16 @@ bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_comp
 			.captured = r.captured[0],
 			.n_captured = r.n_captured[0],
 			.captured_bytes = r.captured_bytes[0],
+			.tracing = r.tracing[0],
+			.checks = r.checks[0],
+			.stale = r.stale[0],
+			.stale_site = r.stale_site[0],
 			.shapeless = r.shapeless[0],
 			.torn = r.seq[0] & 1,
 		};
 		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
 		lbx_table_text(table, r.reason[0], ret->reason, sizeof ret->reason);
+		lbx_table_text(table, r.stale_text[0], ret->stale_text, sizeof ret->stale_text);
 		return true;
 	}
 	return false;

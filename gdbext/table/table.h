@@ -79,8 +79,9 @@ struct lbx_compiled {
 	uint64_t id, function, context, site;
 	uint64_t calls, hits, compiles, evictions, entries, limit, traced, built;
 	uint64_t captured, n_captured, captured_bytes; /* of the last graph: as in symtab.h */
+	uint64_t tracing, checks, stale, stale_site;   /* likewise */
 	bool shapeless, torn;
-	char name[LB_NAME_MAX + 1], reason[256];
+	char name[LB_NAME_MAX + 1], reason[256], stale_text[512];
 };
 /* The next one at or after *slot, which moves past it; false without error when there is none. */
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret);

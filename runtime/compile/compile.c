@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/caller.h"
 #include "base/plural.h"
+#include "compile/check.h"
 #include "compile/image.h"
 #include "compile/key.h"
 #include "probes.h"
@@ -26,6 +28,8 @@ struct entry {
 	uint32_t refs;
 	struct lb_key *key;
 	struct lb_image image;
+	struct lb_image plain; /* before it was fused, where it will be checked (compile/check.h) */
+	bool is_checked;
 };
 
 struct lb_compiled {
@@ -38,6 +42,7 @@ struct lb_compiled {
 	struct entry **entries;
 	struct lb_key *dropped[REMEMBERED]; /* the newest first */
 	struct lb_compiled_record *record;
+	char stale[LB_STALE_TEXT]; /* what the first check that found one says; written once */
 	char reasons[2][REASON]; /* in turn: a reader may look at the one before */
 	char name[];
 };
@@ -98,8 +103,26 @@ static void entry_release(struct entry *entry)
 	if (!entry || __atomic_sub_fetch(&entry->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	lb_image_deinit(&entry->image);
+	if (entry->is_checked)
+		lb_image_deinit(&entry->plain);
 	lb_key_free(entry->key);
 	free(entry);
+}
+
+/* Traces the function as it would be captured now. */
+static bool trace(const struct lb_compiled *c, const struct lb_request *request, const void *site, struct lb_image *ret)
+{
+	__atomic_fetch_add(&c->record->tracing, 1, __ATOMIC_RELAXED);
+	bool ok = lb_image_trace(ret, &(struct lb_image_source){ .name = c->name,
+								 .fn = c->fn,
+								 .context = c->context,
+								 .shapeless = c->shapeless,
+								 .n_in = request->n_in,
+								 .n_out = request->n_out,
+								 .in = request->in,
+								 .site = site });
+	__atomic_fetch_sub(&c->record->tracing, 1, __ATOMIC_RELAXED);
+	return ok;
 }
 
 static struct entry *entry_new(const struct lb_compiled *c, const struct lb_request *request, const void *site)
@@ -111,17 +134,13 @@ static struct entry *entry_new(const struct lb_compiled *c, const struct lb_requ
 	}
 	entry->refs = 1;
 	entry->key = lb_key_new(request);
-	bool ok = entry->key && lb_image_trace(&entry->image, &(struct lb_image_source){ .name = c->name,
-											 .fn = c->fn,
-											 .context = c->context,
-											 .shapeless = c->shapeless,
-											 .n_in = request->n_in,
-											 .n_out = request->n_out,
-											 .in = request->in,
-											 .site = site });
+	bool ok = entry->key && trace(c, request, site, &entry->image);
 	if (ok)
 		lb_image_list(&entry->image, c->name);
-	if (!ok || !lb_image_simplify(&entry->image) || !lb_image_fuse(&entry->image)) {
+	ok = ok && lb_image_simplify(&entry->image);
+	if (ok && lb_compile_checks())
+		ok = entry->is_checked = lb_image_copy(&entry->plain, &entry->image);
+	if (!ok || !lb_image_fuse(&entry->image)) {
 		entry_release(entry);
 		return NULL;
 	}
@@ -270,15 +289,50 @@ static bool call_inlined(struct lb_compiled *c, const struct lb_request *request
 	return ok;
 }
 
+/* Traces again what a graph is about to serve. What goes wrong in that is not the call's. */
+static void check(struct lb_compiled *c, const struct entry *entry, const struct lb_request *request, const void *site)
+{
+	struct lb_stale why = { .text = "" };
+	char where[256];
+	struct lb_image now;
+	bool was_ok = lb_ok(), has_traced = trace(c, request, site, &now);
+	bool is_alike = !has_traced || (lb_image_simplify(&now) && lb_image_is_alike(&entry->plain, &now, &why));
+
+	if (has_traced)
+		lb_image_deinit(&now);
+	if (was_ok)
+		lb_clear_error();
+	pthread_mutex_lock(&c->lock);
+	lb_record_begin(&c->record->seq);
+	c->record->checks += has_traced;
+	bool is_first = !is_alike && *why.text && c->record->stale == 0;
+	if (is_first)
+		memcpy(c->stale, why.text, sizeof c->stale);
+	c->record->stale += !is_alike && *why.text;
+	if (is_first) {
+		c->record->stale_text = (uint64_t)(uintptr_t)c->stale;
+		c->record->stale_site = why.site;
+	}
+	lb_record_end(&c->record->seq);
+	pthread_mutex_unlock(&c->lock);
+	if (is_first)
+		fprintf(stderr,
+			"lazybones: compile(%s): a captured graph is stale: %s, at %s (LAZYBONES_COMPILE=check)\n",
+			c->name, why.text,
+			lb_describe_caller(why.site ? (const void *)(uintptr_t)why.site : site, where, sizeof where));
+}
+
 static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)
 {
 	pthread_mutex_lock(&c->lock);
 	struct entry *entry = find(c, request);
 	lb_record_begin(&c->record->seq);
 	c->record->calls++;
-	c->record->hits += entry != NULL;
+	uint64_t hit = c->record->hits += entry != NULL;
 	lb_record_end(&c->record->seq);
 	pthread_mutex_unlock(&c->lock);
+	if (entry && entry->is_checked && lb_check_is_due(hit))
+		check(c, entry, request, site);
 	if (entry)
 		lb_probe_compile_hit((uint64_t)(uintptr_t)c->record, c->record->name, (uint64_t)(uintptr_t)site);
 	else

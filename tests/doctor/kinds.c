@@ -195,3 +195,66 @@ void play_model_and_losses(bool sick)
 		layers[i] = lb_keep(normal(256, 256, 35));
 	lb_eval_n(100, layers);
 }
+
+/* ---- functions that depend on what they are not given ---- */
+
+static double factor;
+
+static bool by_factor(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context;
+	(void)n_out;
+	out[0] = lb_multiply(in[0], n_in > 1 ? in[1] : lb_scalar(factor));
+	return lb_ok();
+}
+
+/* A variable of the host, which was 2 when the function was traced. */
+void play_host_state(bool sick)
+{
+	lb_compiled *step = lb_compile("by_factor", by_factor, NULL, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(8, 16, 40));
+
+	setenv("LAZYBONES_COMPILE", "check", 1);
+	for (int i = 0; i < 4; i++) {
+		factor = 2 + i;
+		LB_SCOPE {
+			lb_tensor *in[2] = { x, lb_full(LB_SHAPE(1), factor, LB_F32) }, *out;
+			if (lb_call(step, sick ? 1 : 2, in, 1, &out))
+				lb_eval(out);
+		}
+	}
+}
+
+static lb_tensor *total;
+
+static bool accumulated(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context;
+	out[0] = lb_multiply(in[0], lb_scalar(2));
+	if (n_out > 1)
+		out[1] = lb_add(in[1], lb_mean(in[0], LB_ALL_AXES, false));
+	else if (n_in == 1)
+		lb_replace(&total, lb_named("total", lb_add(total, lb_mean(in[0], LB_ALL_AXES, false))));
+	return lb_ok();
+}
+
+/* A sum that the function adds to itself: once, while it is traced. */
+void play_state_in_trace(bool sick)
+{
+	lb_compiled *step = lb_compile("accumulated", accumulated, NULL, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(8, 16, 41));
+
+	total = lb_keep(lb_named("total", lb_zeros(LB_SHAPE(), LB_F32)));
+	for (int i = 0; i < 3; i++) {
+		LB_SCOPE {
+			lb_tensor *in[2] = { x, total }, *out[2] = { NULL, NULL };
+			if (!lb_call(step, sick ? 1 : 2, in, sick ? 1 : 2, out))
+				continue;
+			lb_eval(out[0]);
+			if (!sick) {
+				lb_replace(&total, lb_named("total", out[1]));
+				lb_eval(total);
+			}
+		}
+	}
+}

@@ -58,6 +58,10 @@ static void tell_one(struct lbx_context *context, struct lbx_table *table, const
 		 LBX_COUNT("limit", c->limit, "graph"), c->shapeless ? ", shapeless" : "", c->torn ? " (torn)" : "");
 	if (c->evictions)
 		lbx_printf(out, ", %" PRIu64 " evicted", c->evictions);
+	if (c->checks)
+		lbx_printf(out, ", %" PRIu64 " checked: %" PRIu64 " stale", c->checks, c->stale);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:o}", "checks", (json_int_t)c->checks, "stale", (json_int_t)c->stale,
+				"stale_text", lbx_json_text(c->stale_text)));
 	lbx_tell(out, "\n  function %pF\n", LBX_STYLED(LBX_FILE, "defined", function));
 	if (c->compiles)
 		lbx_tell(out, "  last     %pF traced, a call makes %pF: %pF\n",
