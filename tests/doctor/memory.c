@@ -84,3 +84,44 @@ void play_shorter_file(bool sick)
 	lb_eval(lb_sum(x, LB_ALL_AXES, false));
 	fclose(file);
 }
+
+/* Ten intermediate values of 16 MiB each that a list holds until the last is computed. */
+void play_held_temporaries(bool sick)
+{
+	LB_SCOPE {
+		lb_tensor *x = normal(2048, 2048, 50), *sum = lb_zeros(LB_SHAPE(), LB_F32);
+		for (int i = 0; i < 10; i++) {
+			lb_tensor *h = lb_tanh(lb_multiply(x, lb_scalar(i + 1)));
+			sum = lb_add(sum, lb_mean(h, LB_ALL_AXES, false));
+			if (sick)
+				lb_eval(h);
+			else
+				LB_SCOPE
+					lb_eval(sum);
+		}
+		lb_eval(sum);
+	}
+}
+
+static bool with_table(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)n_in;
+	(void)n_out;
+	if (*(const bool *)context)
+		usleep(100000); /* a table that the host computes */
+	out[0] = lb_tanh(in[0]);
+	return lb_ok();
+}
+
+/* The first call traces a function that takes its time for that. */
+void play_first_call(bool sick)
+{
+	lb_compiled *step = lb_compile("with_table", with_table, &sick, (lb_compile_options){ 0 });
+	lb_tensor *x = lb_keep(normal(16, 16, 51)), *out;
+
+	for (int i = 0; i < 6; i++)
+		LB_SCOPE {
+			if (lb_call(step, 1, &x, 1, &out))
+				lb_eval(out);
+		}
+}

@@ -15,7 +15,10 @@ struct lbx_thread_view;
 
 /* Kinds of events that rules tell apart; X(name in the flight recorder). */
 #define LBX_HAPPENINGS(X) \
+	X(eval_start) \
 	X(eval_done) \
+	X(op_done) \
+	X(compile) \
 	X(alloc) \
 	X(dealloc) \
 	X(raw_misuse) \
