@@ -114,7 +114,10 @@ enum lb_buffer_flag {
 	LB_BUFFER_MAPPED = 1 << 1,  /* from mmap, not from the heap */
 	LB_BUFFER_CACHED = 1 << 2,  /* no tensor uses it; kept for the next that fits */
 	LB_BUFFER_CONTENT = 1 << 3, /* of a file's content, which the program had in memory: capacity is 0 */
+	LB_BUFFER_GUARDED = 1 << 4, /* LB_GUARD_BYTES behind its bytes are LB_GUARD_BYTE */
 };
+#define LB_GUARD_BYTES 64
+#define LB_GUARD_BYTE 0xb7
 
 /* In `eval` of a tensor: a trace has the number, no evaluation. */
 #define LB_TRACE (UINT64_C(1) << 63)

@@ -161,6 +161,17 @@ static bool nodes_are_alike(const struct lb_node_image *a, const struct lb_node_
 	return false;
 }
 
+bool lb_image_is_comparable(const struct lb_image *was, const struct lb_image *now)
+{
+	for (uint32_t i = 0; i < was->n_in; i++) {
+		const struct lb_tensor *x = &was->inputs[i], *y = &now->inputs[i];
+		if (!lb_same_shape(x->rank, x->shape, y->rank, y->shape) ||
+		    memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) != 0)
+			return false;
+	}
+	return true;
+}
+
 bool lb_image_is_alike(const struct lb_image *was, const struct lb_image *now, struct lb_stale *why)
 {
 	uint32_t n = was->n_nodes < now->n_nodes ? was->n_nodes : now->n_nodes;

@@ -20,6 +20,8 @@ bool lb_compile_checks(void);
 bool lb_check_is_due(uint64_t hit);
 /* A copy of an image that has not been fused. */
 bool lb_image_copy(struct lb_image *ret, const struct lb_image *from);
+/* Whether both were traced for inputs of the same sizes: graphs of a shapeless function may not. */
+bool lb_image_is_comparable(const struct lb_image *was, const struct lb_image *now);
 /* Whether both make the same of the same inputs; else *why becomes how `now`, of the later trace, is another. Small captured tensors are
  * evaluated for it. */
 bool lb_image_is_alike(const struct lb_image *was, const struct lb_image *now, struct lb_stale *why);

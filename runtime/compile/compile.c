@@ -296,7 +296,8 @@ static void check(struct lb_compiled *c, const struct entry *entry, const struct
 	char where[256];
 	struct lb_image now;
 	bool was_ok = lb_ok(), has_traced = trace(c, request, site, &now);
-	bool is_alike = !has_traced || (lb_image_simplify(&now) && lb_image_is_alike(&entry->plain, &now, &why));
+	bool is_checked = has_traced && lb_image_is_comparable(&entry->plain, &now);
+	bool is_alike = !is_checked || (lb_image_simplify(&now) && lb_image_is_alike(&entry->plain, &now, &why));
 
 	if (has_traced)
 		lb_image_deinit(&now);
@@ -304,7 +305,7 @@ static void check(struct lb_compiled *c, const struct entry *entry, const struct
 		lb_clear_error();
 	pthread_mutex_lock(&c->lock);
 	lb_record_begin(&c->record->seq);
-	c->record->checks += has_traced;
+	c->record->checks += is_checked;
 	bool is_first = !is_alike && *why.text && c->record->stale == 0;
 	if (is_first)
 		memcpy(c->stale, why.text, sizeof c->stale);

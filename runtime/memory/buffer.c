@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "memory/guard.h"
 #include "memory/thread.h"
 #include "probes.h"
 #include "publish/root.h"
@@ -163,7 +164,7 @@ static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
 	buffer->generation++;
 	buffer->nbytes = nbytes;
 	buffer->tensor = tensor;
-	buffer->flags &= ~(uint32_t)LB_BUFFER_CACHED;
+	buffer->flags &= ~(uint32_t)(LB_BUFFER_CACHED | LB_BUFFER_GUARDED);
 	buffer->next = 0;
 	buffer->refs = 1;
 	lb_record_end(&buffer->seq);
@@ -239,13 +240,15 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 		return NULL;
 	}
 	int class;
-	int64_t capacity = round_to_class(nbytes, &class);
+	int64_t guard = plain ? 0 : lb_guard_bytes(), capacity = round_to_class(nbytes + guard, &class);
 	if (!within_limit(capacity)) {
 		fail_out_of_memory(nbytes);
 		return NULL;
 	}
 	if (!plain) {
 		struct lb_buffer *cached = cache_take(class, nbytes, id);
+		if (cached && guard)
+			lb_guard_set(cached);
 		if (cached)
 			return cached;
 	}
@@ -267,6 +270,8 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 		return NULL;
 	}
 	fill_record(buffer, data, nbytes, capacity, id, mapped ? LB_BUFFER_MAPPED : 0);
+	if (guard)
+		lb_guard_set(buffer);
 	uint64_t active = count_in((uint64_t)capacity);
 	lb_probe_alloc(buffer->id, buffer->data, capacity, id, active);
 	if (!plain)
@@ -310,6 +315,7 @@ void lb_buffer_drop(struct lb_buffer *buffer)
 {
 	if (__atomic_sub_fetch(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
+	lb_guard_check(buffer);
 	uint64_t active = count_out((uint64_t)buffer->capacity);
 	if ((buffer->flags & LB_BUFFER_FOREIGN) || !cache_put(buffer, active))
 		system_give(buffer);

@@ -125,3 +125,17 @@ void play_first_call(bool sick)
 				lb_eval(out);
 		}
 }
+
+/* A loop that goes three elements too far, in a program that lives. Played with guards. */
+void play_guarded_overrun(bool sick)
+{
+	lb_tensor *x;
+	volatile float *row;
+
+	setenv("LAZYBONES_GUARD", "1", 1);
+	x = lb_keep(lb_named("scores", lb_add(normal(16, 16, 70), lb_scalar(1))));
+	lb_eval(x);
+	row = (float *)(uintptr_t)lb_data(x);
+	for (int i = 0; i < 16 * 16 + (sick ? 3 : 0); i++)
+		row[i] = 1;
+}

@@ -207,9 +207,54 @@ static bool look_at_headers(struct lbx_case *c)
 	return lb_ok();
 }
 
+/* ---- the runtime's own guards ---- */
+
+static bool tell_guard(struct lbx_case *c, const struct lbx_buffer *b, int first, int last)
+{
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.98);
+	char label[LBX_DESCRIPTION_MAX];
+
+	if (!f)
+		return lb_ok();
+	describe_buffer(c, b, f, label, sizeof label);
+	LBX_SAY(f->title, "%s was written past its end", label);
+	LBX_SAY(f->evidence,
+		"Bytes %d to %d behind buffer %" PRIu64 " (%" PRId64 " bytes at 0x%" PRIx64
+		") are not what the runtime has put there (LAZYBONES_GUARD).",
+		first, last, b->id, b->nbytes, b->data);
+	LBX_SAY(f->cost, "without the guard it is another tensor's memory, or malloc()'s");
+	LBX_SAY(f->advice,
+		"Who writes to it by a raw pointer goes too far: compare its loops with the tensor's shape (`info`).");
+	return lb_ok();
+}
+
+static bool look_at_guards(struct lbx_case *c)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(c->table);
+	unsigned char guard[LB_GUARD_BYTES];
+	struct lbx_buffer b;
+	uint64_t slot = 0;
+
+	for (int i = 0; i < BUFFERS_MOST && lbx_tensors_next_buffer(tensors, &slot, &b); i++) {
+		int first = 0, last = LB_GUARD_BYTES;
+		if (!(b.flags & LB_BUFFER_GUARDED) || b.nbytes < 0 || b.capacity - b.nbytes < LB_GUARD_BYTES ||
+		    !lbx_target_try_read(c->context->target, b.data + (uint64_t)b.nbytes, guard, sizeof guard))
+			continue;
+		while (first < LB_GUARD_BYTES && guard[first] == LB_GUARD_BYTE)
+			first++;
+		while (last > first && guard[last - 1] == LB_GUARD_BYTE)
+			last--;
+		if (last > first && !tell_guard(c, &b, first, last - 1))
+			return false;
+	}
+	return lb_ok();
+}
+
 static bool conclude(struct lbx_case *c, void *state)
 {
 	(void)state;
+	if (!look_at_guards(c))
+		return false;
 	/* a program that runs allocates meanwhile */
 	return look_at_fault(c) && (lbx_target_runs(c->context->target) || look_at_headers(c));
 }
@@ -218,7 +263,7 @@ const struct lbx_rule lbx_rule_overrun = {
 	.id = "F9",
 	.name = "overrun",
 	.title = "a touch beside a tensor's memory",
-	.sees = LBX_SEES_DEATH | LBX_SEES_RUNTIME,
+	.sees = LBX_SEES_RUNTIME,
 	.meaning =
 	    "A loop over a raw pointer went further than its tensor. It is stopped where memory ends; before that it\n"
 	    "writes over what lies there: other tensors, and what malloc() keeps.",
@@ -228,7 +273,9 @@ const struct lbx_rule lbx_rule_overrun = {
 	.demands =
 	    "It died where the memory behind a buffer ends, within 1 MiB, or in the page before its beginning; or, where it\n"
 	    "stands still, glibc's header behind a buffer has no size of an allocation, though the buffer's own has; or that\n"
-	    "has none, among eight times as many that have.",
-	.cure = "Take bounds from the tensor (lb_size(), lb_shape()); -fsanitize=address finds the write itself.",
+	    "has none, among eight times as many that have. With LAZYBONES_GUARD=1 the runtime puts 64 bytes behind each\n"
+	    "buffer, of which one was written: that is seen in a program that runs, too.",
+	.cure = "Take bounds from the tensor (lb_size(), lb_shape()); LAZYBONES_GUARD=1 says which buffer, and\n"
+		"-fsanitize=address finds the write itself.",
 	.conclude = conclude,
 };
