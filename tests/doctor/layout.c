@@ -108,3 +108,18 @@ void play_near_small_limit(bool sick)
 	for (int i = 0; i < 2; i++)
 		lb_eval(lb_keep(lb_named("x", normal(512, 512, 22 + (uint64_t)i))));
 }
+
+static lb_tensor *heads_of(int seed, bool sick)
+{
+	lb_tensor *x = lb_reshape(normal(BATCH * LENGTH, HEADS * WIDTH, seed), LB_SHAPE(BATCH, LENGTH, HEADS * WIDTH));
+
+	x = lb_reshape(x, LB_SHAPE(BATCH, LENGTH, HEADS, WIDTH));
+	return sick ? x : lb_transpose(x, LB_AXES(0, 2, 1, 3));
+}
+
+/* Attention of each position to its own heads. */
+void play_heads_as_positions(bool sick)
+{
+	lb_keep(lb_named("attended", lb_attention(lb_multiply(heads_of(80, sick), lb_scalar(0.5)), heads_of(81, sick),
+						  heads_of(82, sick), 0.25, false, NULL)));
+}

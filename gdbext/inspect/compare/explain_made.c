@@ -6,7 +6,7 @@
 #include "inspect/compare/hypothesis.h"
 #include "inspect/measure/widen.h"
 
-static const int64_t most_made = 1LL << 26; /* elements */
+static const int64_t most_made = 1LL << 24; /* elements */
 
 bool lbx_explain_make(const struct lbx_explainer *e, struct lbx_made *ret)
 {

@@ -84,21 +84,25 @@ static void read_row(const struct lbx_array *a, int64_t row, int64_t n, double *
 			  n - done < 1024 ? (int)(n - done) : 1024, to + done);
 }
 
-/* Rows all over the two: `x` those of the one, normalised, `y` those of the other. */
-static int64_t take_rows(const struct norm *norm, const struct lbx_array *from, const struct lbx_array *other,
-			 int64_t n, double *x, double *y)
+static int64_t rows_tried(const struct lbx_array *a, int64_t n)
 {
-	int64_t all = from->size / n, rows = all < ROWS_TRIED ? all : ROWS_TRIED;
+	int64_t all = a->size / n, most = MOST_TRIED / n < ROWS_TRIED ? MOST_TRIED / n : ROWS_TRIED;
 
-	while (rows > 1 && rows * n > MOST_TRIED)
-		rows--;
+	return all < most ? all : most;
+}
+
+/* Rows all over the two: `x` those of the one, normalised, `y` those of the other. */
+static void take_rows(const struct norm *norm, const struct lbx_array *from, const struct lbx_array *other, int64_t n,
+		      double *x, double *y)
+{
+	int64_t all = from->size / n, rows = rows_tried(from, n);
+
 	for (int64_t i = 0; i < rows; i++) {
 		int64_t row = (int64_t)((__int128)all * i / rows);
 		read_row(from, row, n, x + i * n);
 		read_row(other, row, n, y + i * n);
 		norm->apply(x + i * n, n, norm->epsilon);
 	}
-	return rows;
 }
 
 static bool agree(const double *x, const double *y, int64_t n, double rtol)
@@ -151,13 +155,13 @@ static bool try_all(struct lbx_explainer *e, const struct norm *norm, bool is_tu
 static bool may_be(struct lbx_explainer *e, const struct norm *norm, bool is_turned, bool has_weights, double rtol)
 {
 	const struct lbx_array *from = is_turned ? &e->a : &e->b, *other = is_turned ? &e->b : &e->a;
-	int64_t n = e->a.shape[e->a.rank - 1], rows = from->size / n < ROWS_TRIED ? from->size / n : ROWS_TRIED;
+	int64_t n = e->a.shape[e->a.rank - 1], rows = rows_tried(from, n);
 	double *x = malloc((size_t)(rows * n) * 2 * sizeof *x), *y = x + rows * n;
 	struct lbx_channels channels = { .n = 0 };
 
 	if (!x)
 		return false;
-	rows = take_rows(norm, from, other, n, x, y);
+	take_rows(norm, from, other, n, x, y);
 	bool may = !has_weights && agree(x, y, rows * n, rtol);
 	if (has_weights && rows >= LBX_CHANNELS_LEAST) {
 		int64_t shape[] = { rows, n }, strides[] = { n, 1 };
