@@ -58,7 +58,7 @@ many_tensors()
 		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved/layers.0.out.npy"
 	check 'many: what only the other has' '2 there that match no other here' \
 		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved"
-	check 'many: as JSON' '"correct":1,"look_at_it":0,"broken":1,"not_compared":0,"missing":0,"only_there":0,"tensors":[' \
+	check 'many: as JSON' '"correct":1,"as_expected":0,"look_at_it":0,"broken":1,"not_compared":0,"missing":0,"only_there":0,"tensors":[' \
 		diff "$sick:layers.3.*" "$good" --json
 }
 

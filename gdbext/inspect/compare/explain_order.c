@@ -78,11 +78,23 @@ void lbx_generate_buffer(struct lbx_explainer *e)
 	try_both(e, true);
 }
 
+/* (…, heads, length, width), stored as (…, length, heads, width). */
+static bool is_stored_by_length(const struct lbx_array *a)
+{
+	int n = a->rank;
+
+	return n >= 3 && a->strides[n - 1] == 1 && a->strides[n - 3] == a->shape[n - 1] &&
+	       a->strides[n - 2] == a->shape[n - 1] * a->shape[n - 3];
+}
+
 void lbx_phrase_storage(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
-	(void)e;
-	snprintf(ret, size, "equal to the %s in the order of its storage: a strided view read raw",
-		 c->n[0] == OF_FIRST ? "first" : "second");
+	bool is_first = c->n[0] == OF_FIRST;
+	bool is_of_heads = e->same_shape && is_stored_by_length(is_first ? &e->given_a : &e->given_b);
+
+	snprintf(ret, size, "equal to the %s in the order of its storage: a strided view read raw%s",
+		 is_first ? "first" : "second",
+		 is_of_heads ? ", or heads split by a reshape alone (the transpose is missing)" : "");
 }
 
 void lbx_phrase_buffer(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
