@@ -87,6 +87,8 @@ static bool is_swap(const struct lbx_explainer *e, const struct lbx_channels *ch
 	int last = e->a.rank - 1;
 	int64_t n = e->a.shape[last], rows = e->a.size / n, good = 0, looked = rows < ROWS_TRIED ? rows : ROWS_TRIED;
 
+	if (!(channels->axes & 1u << last))
+		return false; /* they are not of the elements of a row */
 	for (int64_t i = 0; i < looked && n >= 8; i++) {
 		int64_t row = (int64_t)((__int128)rows * i / looked), counted = 0, first = 0, rest = row;
 		double sum = 0, squares = 0;

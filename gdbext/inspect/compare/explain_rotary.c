@@ -32,11 +32,11 @@ static double angle_of(const struct turn *t, int64_t width, int64_t pair, int64_
 /* Element k of a row after the first n turns. */
 static double turned(const struct rotary *r, int n, const double *row, int64_t position, int64_t k)
 {
-	const struct turn *t = &r->turns[n - 1];
 	int64_t half = r->width / 2;
 
 	if (n == 0)
 		return row[k];
+	const struct turn *t = &r->turns[n - 1];
 	bool is_second = t->is_interleaved ? k & 1 : k >= half;
 	int64_t pair = t->is_interleaved ? k / 2 : k % half;
 	int64_t other = t->is_interleaved ? k ^ 1 : (k + half) % r->width;
