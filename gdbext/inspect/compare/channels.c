@@ -36,11 +36,6 @@ static void go_on(struct walk *w)
 	}
 }
 
-static void read_some(const struct lbx_array *a, int64_t first, int n, double *to)
-{
-	lbx_widen(a->dtype, a->local + (a->offset + first) * lbx_dtype_bytes(a->dtype), n, to);
-}
-
 struct extremes {
 	double low, high, at_low, at_high;
 };
@@ -52,8 +47,8 @@ static void find_extremes(const struct lbx_array *x, const struct lbx_array *y, 
 
 	for (int64_t done = 0; done < x->size; done += AT_ONCE) {
 		int n = x->size - done < AT_ONCE ? (int)(x->size - done) : AT_ONCE;
-		read_some(x, done, n, p);
-		read_some(y, done, n, q);
+		lbx_widen_local(x, done, n, p);
+		lbx_widen_local(y, done, n, q);
 		for (int i = 0; i < n; i++, go_on(&w)) {
 			struct extremes *at = &ret[w.channel];
 			if (isfinite(p[i]) && isfinite(q[i]) && p[i] < at->low) {
@@ -108,7 +103,7 @@ void lbx_channels_apply(const struct lbx_channels *channels, const struct lbx_ar
 
 	for (int64_t done = 0; done < x->size; done += AT_ONCE) {
 		int n = x->size - done < AT_ONCE ? (int)(x->size - done) : AT_ONCE;
-		read_some(x, done, n, p);
+		lbx_widen_local(x, done, n, p);
 		for (int i = 0; i < n; i++, go_on(&w))
 			values[done + i] = channels->factors[w.channel] * p[i] + channels->offsets[w.channel];
 	}

@@ -294,6 +294,15 @@ static void join(void *total, const void *part)
 	}
 }
 
+double lbx_rounding_of(enum lb_dtype dtype)
+{
+	return dtype < LB_F16     ? 0
+	       : dtype == LB_BF16 ? 0x1p-6
+	       : dtype == LB_F16  ? 0x1p-9
+	       : dtype == LB_F64  ? 1e-9
+				  : 1e-5;
+}
+
 int64_t lbx_compared(const struct lbx_comparison *comparison)
 {
 	return comparison->count - comparison->nan_in_one - comparison->nan_in_both;

@@ -11,6 +11,7 @@
 
 #define ROW(name, text) { text, lbx_generate_##name, lbx_phrase_##name, false }
 #define ROW_OF_ROUNDING(name, text) { text, lbx_generate_##name, lbx_phrase_##name, true }
+#define ROW_OF_MADE(name, text) { text, lbx_generate_##name, lbx_phrase_note, false }
 static const struct lbx_hypothesis hypotheses[] = {
 	ROW(constant, "constant"),
 	ROW(storage, "storage order"),
@@ -28,14 +29,15 @@ static const struct lbx_hypothesis hypotheses[] = {
 	ROW(linear, "linear"),
 	ROW(absolute, "absolute"),
 	ROW(reciprocal, "reciprocal"),
-	ROW(norm, "norm"),
-	ROW(rotary, "rotary"),
-	ROW(channels, "channels"),
+	ROW_OF_MADE(norm, "norm"),
+	ROW_OF_MADE(rotary, "rotary"),
+	ROW_OF_MADE(channels, "channels"),
 	ROW(bytes, "bytes"),
 	ROW_OF_ROUNDING(precision, "precision"),
 };
 #undef ROW
 #undef ROW_OF_ROUNDING
+#undef ROW_OF_MADE
 enum { HYPOTHESES = sizeof hypotheses / sizeof *hypotheses };
 
 static double now(void)

@@ -26,7 +26,7 @@ static double value(const struct lbx_array *a, int64_t at)
 {
 	double x;
 
-	lbx_widen(a->dtype, a->local + (a->offset + at) * lbx_dtype_bytes(a->dtype), 1, &x);
+	lbx_widen_local(a, at, 1, &x);
 	return x;
 }
 
@@ -188,10 +188,4 @@ void lbx_generate_channels(struct lbx_explainer *e)
 			return;
 	if (rank > 2 && !lbx_explained_by(e, "channels"))
 		try_axes(e, 1u | 1u << (rank - 1), rtol);
-}
-
-void lbx_phrase_channels(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
-{
-	(void)e;
-	snprintf(ret, size, "%s", c->note);
 }

@@ -21,13 +21,19 @@ bool lbx_explain_make(const struct lbx_explainer *e, struct lbx_made *ret)
 	return ret->values;
 }
 
+void lbx_phrase_note(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
+{
+	(void)e;
+	snprintf(ret, size, "%s", c->note);
+}
+
 double lbx_explain_size(const struct lbx_explainer *e, const struct lbx_array *a)
 {
 	double x, squares = 0;
 	int n = 0;
 
 	for (int i = 0; i < e->n_samples; i++) {
-		lbx_widen(a->dtype, a->local + (a->offset + e->samples[i]) * lbx_dtype_bytes(a->dtype), 1, &x);
+		lbx_widen_local(a, e->samples[i], 1, &x);
 		if (isfinite(x)) {
 			squares += x * x;
 			n++;

@@ -75,15 +75,6 @@ static const struct norm {
 };
 enum { NORMS = sizeof norms / sizeof *norms };
 
-static void read_row(const struct lbx_array *a, int64_t row, int64_t n, double *to)
-{
-	int64_t width = lbx_dtype_bytes(a->dtype);
-
-	for (int64_t done = 0; done < n; done += 1024)
-		lbx_widen(a->dtype, a->local + (a->offset + row * n + done) * width,
-			  n - done < 1024 ? (int)(n - done) : 1024, to + done);
-}
-
 static int64_t rows_tried(const struct lbx_array *a, int64_t n)
 {
 	int64_t all = a->size / n, most = MOST_TRIED / n < ROWS_TRIED ? MOST_TRIED / n : ROWS_TRIED;
@@ -99,8 +90,8 @@ static void take_rows(const struct norm *norm, const struct lbx_array *from, con
 
 	for (int64_t i = 0; i < rows; i++) {
 		int64_t row = (int64_t)((__int128)all * i / rows);
-		read_row(from, row, n, x + i * n);
-		read_row(other, row, n, y + i * n);
+		lbx_widen_local(from, row * n, n, x + i * n);
+		lbx_widen_local(other, row * n, n, y + i * n);
 		norm->apply(x + i * n, n, norm->epsilon);
 	}
 }
@@ -123,7 +114,7 @@ static bool make(struct lbx_explainer *e, const struct norm *norm, const struct 
 	for (int64_t row = 0; row < from->size / n; row++) {
 		if (row % 1024 == 1023 && !lbx_explain_has_time(e))
 			return false;
-		read_row(from, row, n, to + row * n);
+		lbx_widen_local(from, row * n, n, to + row * n);
 		norm->apply(to + row * n, n, norm->epsilon);
 	}
 	return true;
@@ -192,10 +183,4 @@ void lbx_generate_norm(struct lbx_explainer *e)
 		    !try_all(e, norm, i & 1, has_weights, rtol))
 			return;
 	}
-}
-
-void lbx_phrase_norm(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
-{
-	(void)e;
-	snprintf(ret, size, "%s", c->note);
 }

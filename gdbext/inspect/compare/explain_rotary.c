@@ -55,15 +55,6 @@ static int64_t position_of(const struct lbx_explainer *e, int axis, int64_t at)
 	return at / e->a.strides[axis] % e->a.shape[axis];
 }
 
-static void read_row(const struct lbx_array *a, int64_t at, int64_t n, double *to)
-{
-	int64_t width = lbx_dtype_bytes(a->dtype);
-
-	for (int64_t done = 0; done < n; done += 1024)
-		lbx_widen(a->dtype, a->local + (a->offset + at + done) * width,
-			  n - done < 1024 ? (int)(n - done) : 1024, to + done);
-}
-
 struct search {
 	struct lbx_explainer *e;
 	double rtol, size;
@@ -93,8 +84,8 @@ static bool agrees(const struct search *s, const struct rotary *r, int64_t at)
 	int64_t n = length_of(s->e), k = at % n;
 	double wanted;
 
-	read_row(&s->e->b, at - k, n, s->row);
-	lbx_widen(s->e->a.dtype, s->e->a.local + (s->e->a.offset + at) * lbx_dtype_bytes(s->e->a.dtype), 1, &wanted);
+	lbx_widen_local(&s->e->b, at - k, n, s->row);
+	lbx_widen_local(&s->e->a, at, 1, &wanted);
 	double got = turned(r, r->n, s->row, position_of(s->e, r->axis, at), k);
 	return fabs(got - wanted) <= s->rtol * (s->size + fabs(wanted));
 }
@@ -128,7 +119,7 @@ static bool try_all(const struct search *s, const struct rotary *r, const char *
 		return true;
 	for (int64_t at = 0; at < e->a.size && goes_on; at += n) {
 		int64_t position = position_of(e, r->axis, at);
-		read_row(&e->b, at, n, s->row);
+		lbx_widen_local(&e->b, at, n, s->row);
 		for (int64_t k = 0; k < n; k++)
 			made.values[at + k] = k < r->width ? turned(r, r->n, s->row, position, k) : s->row[k];
 		goes_on = at / n % 256 != 255 || lbx_explain_has_time(e);
@@ -235,9 +226,9 @@ static double turned_by(const struct search *s, bool is_interleaved, int64_t pai
 
 	for (int i = 0; i < s->n; i++) {
 		int64_t at = s->at[i] - s->at[i] % n;
-		read_row(&s->e->b, at, n, s->row);
+		lbx_widen_local(&s->e->b, at, n, s->row);
 		double x = s->row[p], y = s->row[q];
-		read_row(&s->e->a, at, n, s->row);
+		lbx_widen_local(&s->e->a, at, n, s->row);
 		along += s->row[p] * x + s->row[q] * y;
 		across += s->row[q] * x - s->row[p] * y;
 		weight += x * x + y * y;
@@ -318,10 +309,4 @@ void lbx_generate_rotary(struct lbx_explainer *e)
 		if (!search_axis(&s))
 			break;
 	free(s.row);
-}
-
-void lbx_phrase_rotary(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
-{
-	(void)e;
-	snprintf(ret, size, "%s", c->note);
 }

@@ -9,35 +9,17 @@
 
 enum { UNIFORM = LBX_SAMPLES / 2 };
 
-double lbx_rounding_of(enum lb_dtype dtype)
-{
-	return dtype < LB_F16     ? 0
-	       : dtype == LB_BF16 ? 0x1p-6
-	       : dtype == LB_F16  ? 0x1p-9
-	       : dtype == LB_F64  ? 1e-9
-				  : 1e-5;
-}
-
 /* The coarser dtype's rounding, a few times; of numbers near 0, that of the others' size. */
 static void choose_tolerance(struct lbx_explainer *e, const struct lbx_explain_options *options)
 {
-	double squares = 0, b;
 	enum lb_dtype p = e->a.dtype, q = e->b.dtype;
-	int n = 0;
 
 	e->rtol = options->rtol;
 	e->atol = options->atol;
 	if (e->rtol < 0)
 		e->rtol = fmax(lbx_rounding_of(p), lbx_rounding_of(q));
-	for (int i = 0; i < e->n_uniform; i++) {
-		lbx_widen(e->b.dtype, e->b.local + e->samples[i] * lbx_dtype_bytes(e->b.dtype), 1, &b);
-		if (isfinite(b)) {
-			squares += b * b;
-			n++;
-		}
-	}
 	if (e->atol < 0)
-		e->atol = n ? e->rtol * sqrt(squares / n) : 0;
+		e->atol = e->rtol * lbx_explain_size(e, &e->b);
 }
 
 /* Of the elements that disagree those whose indices mix to the smallest numbers: a sample that does

@@ -142,11 +142,13 @@ LBX_HYPOTHESIS(offset);
 LBX_HYPOTHESIS(linear);
 LBX_HYPOTHESIS(absolute);
 LBX_HYPOTHESIS(reciprocal);
-LBX_HYPOTHESIS(norm);
-LBX_HYPOTHESIS(channels);
-LBX_HYPOTHESIS(rotary);
 LBX_HYPOTHESIS(bytes);
 LBX_HYPOTHESIS(precision);
 #undef LBX_HYPOTHESIS
+/* Of what is computed: the candidate's note is the phrase. */
+void lbx_generate_norm(struct lbx_explainer *e);
+void lbx_generate_channels(struct lbx_explainer *e);
+void lbx_generate_rotary(struct lbx_explainer *e);
+void lbx_phrase_note(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size);
 
 #endif

@@ -111,3 +111,13 @@ void lbx_widen(enum lb_dtype dtype, const void *from, int n, double *to)
 		kernels->any(LB_F32, wide, m, to + done);
 	}
 }
+
+void lbx_widen_local(const struct lbx_array *array, int64_t first, int64_t n, double *to)
+{
+	enum { AT_ONCE = 1 << 20 };
+	int64_t width = lbx_dtype_bytes(array->dtype);
+
+	for (int64_t done = 0; done < n; done += AT_ONCE)
+		lbx_widen(array->dtype, array->local + (array->offset + first + done) * width,
+			  n - done < AT_ONCE ? (int)(n - done) : AT_ONCE, to + done);
+}
