@@ -1,7 +1,6 @@
 #include "cli/timed.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/error.h"
 #include "target/process.h"
 
@@ -10,10 +9,8 @@ enum { SECOND = 1000000000, SECONDS = 3 };
 void lbx_timed_ask(struct lbx_context *context, struct lbx_timed *timed)
 {
 	struct lbx_root root;
-	struct timespec t;
+	uint64_t now = lb_clock_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	uint64_t now = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 	if (timed->asked_ns && now - timed->asked_ns < SECOND)
 		return;
 	timed->asked_ns = now;

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #if LB_HAVE_NCURSES
 #include <curses.h>
 #endif
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/manual.h"
 #include "cli/terminal.h"
@@ -57,14 +57,6 @@ static bool parse(struct lbx_argv words, struct view *ret)
 	if (!args.n)
 		return lb_fail("top: of which process? lazybones top PID");
 	return lbx_args_whole(&args, "PID", args.v[0], 1, INT32_MAX, &ret->pid);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static bool find_tensors(struct view *view)
@@ -112,12 +104,12 @@ static void show(struct view *view, int lines)
  * gone. */
 static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
 {
-	int64_t end = now_ms() + view->interval;
+	int64_t end = lb_clock_ms() + view->interval;
 
 	while (!stopped && !wants_end(view)) {
 		if (!poll_once(view))
 			return false;
-		if (now_ms() >= end)
+		if (lb_clock_ms() >= end)
 			return look(view);
 		poll(NULL, 0, POLL_MS);
 	}

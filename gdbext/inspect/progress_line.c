@@ -1,19 +1,11 @@
+#include "base/clock.h"
 #include "inspect/progress_line.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_MS = 1000, AGAIN_MS = 200, WIDEST = 200, ECHO = 2 /* "^C", which the terminal itself has written */ };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* What the terminal does not take is lost: nothing depends on it. */
 static void put(const struct lbx_progress_line *line, const char *text, size_t n)
@@ -29,7 +21,7 @@ static void put(const struct lbx_progress_line *line, const char *text, size_t n
 
 void lbx_progress_line_begin(struct lbx_progress_line *line, int fd, int width)
 {
-	*line = (struct lbx_progress_line){ .fd = fd, .width = width, .began_ms = now_ms() };
+	*line = (struct lbx_progress_line){ .fd = fd, .width = width, .began_ms = lb_clock_ms() };
 }
 
 void lbx_progress_line_tell(struct lbx_progress_line *line, const char *what, int64_t done, int64_t total)
@@ -38,7 +30,7 @@ void lbx_progress_line_tell(struct lbx_progress_line *line, const char *what, in
 
 	if (line->fd < 0)
 		return;
-	int64_t now = now_ms();
+	int64_t now = lb_clock_ms();
 	if (now - line->began_ms < FIRST_MS || (line->shown && now - line->last_ms < AGAIN_MS))
 		return;
 	if (total > 0 && done >= 0 && done <= total)

@@ -6,23 +6,13 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline double lbx_moment_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "base/clock.h"
 
 static inline struct timespec lbx_moment_in(double seconds)
 {
-	struct timespec at;
+	uint64_t at = lb_clock_ns() + (uint64_t)(int64_t)(seconds * 1e9);
 
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	int64_t ns = at.tv_nsec + (int64_t)(seconds * 1e9);
-	at.tv_sec += ns / 1000000000;
-	at.tv_nsec = ns % 1000000000;
-	return at;
+	return (struct timespec){ .tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000) };
 }
 
 /* A condition whose waits go by that clock. */

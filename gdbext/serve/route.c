@@ -468,13 +468,13 @@ void lbx_dispatch(struct lbx_sessions *sessions, const char *method, const char 
 		  struct lbx_reply *ret)
 {
 	struct lbx_call call = { .sessions = sessions };
-	double begin = lbx_moment_now();
+	double begin = lb_clock_seconds();
 
 	memset(ret, 0, sizeof *ret);
 	ret->type = "application/json";
 	lb_clear_error();
 	bool ok = dispatch(&call, method, path, params);
-	keep(&call, ok, lbx_moment_now() - begin);
+	keep(&call, ok, lb_clock_seconds() - begin);
 	ret->status = status_of(&call, ok);
 	if (ok)
 		tell_success(&call, ret);

@@ -59,7 +59,7 @@ const char *lbx_session_state_name(enum lbx_session_state state)
 static void set_state(struct lbx_session *s, enum lbx_session_state state)
 {
 	s->state = state;
-	s->since = s->last_use = lbx_moment_now();
+	s->since = s->last_use = lb_clock_seconds();
 	pthread_cond_broadcast(&s->changed);
 }
 
@@ -512,7 +512,7 @@ bool lbx_session_open(int id, const struct lbx_session_start *start, struct lbx_
 	s->holders = 1;
 	s->name = name_of(start);
 	s->feed = lbx_feed_create();
-	s->since = s->last_use = lbx_moment_now();
+	s->since = s->last_use = lb_clock_seconds();
 	pthread_mutex_init(&s->lock, NULL);
 	lbx_moment_cond_init(&s->changed);
 	if (!begin(s, start)) {
@@ -604,7 +604,7 @@ enum lbx_session_state lbx_session_state(struct lbx_session *s)
 double lbx_session_idle(struct lbx_session *s)
 {
 	pthread_mutex_lock(&s->lock);
-	double idle = s->state == LBX_RUNNING || s->doing ? 0 : lbx_moment_now() - s->last_use;
+	double idle = s->state == LBX_RUNNING || s->doing ? 0 : lb_clock_seconds() - s->last_use;
 	pthread_mutex_unlock(&s->lock);
 	return idle;
 }
@@ -617,7 +617,7 @@ json_t *lbx_session_status(struct lbx_session *s)
 	bool has_reason = s->state == LBX_PAUSED || s->state == LBX_EXITED;
 	json_t *ret = json_pack("{s:i, s:s, s:s, s:s, s:f, s:o*, s:O*, s:O*, s:s*}", "session", s->id, "program",
 				s->name, "kind", kinds[s->kind], "state", lbx_session_state_name(s->state),
-				"since_seconds", lbx_moment_now() - s->since, "pid",
+				"since_seconds", lb_clock_seconds() - s->since, "pid",
 				s->pid > 0 ? json_integer(s->pid) : NULL, "stop", has_reason ? s->stop : NULL,
 				"location", s->location, "trace", s->trace ? lbx_trace_path(s->trace) : NULL);
 	pthread_mutex_unlock(&s->lock);
@@ -663,16 +663,16 @@ static enum lbx_entrance come_in(struct lbx_session *s, const char *doing)
 		return LBX_IS_GONE;
 	}
 	if (s->doing) {
-		lb_fail("the session is busy with %s, since %.1f s", s->doing, lbx_moment_now() - s->doing_since);
+		lb_fail("the session is busy with %s, since %.1f s", s->doing, lb_clock_seconds() - s->doing_since);
 		return LBX_IS_BUSY;
 	}
 	if (s->state == LBX_RUNNING) {
 		lb_fail("the program runs, since %.1f s: wait until it stops, or stop it by POST /debug/pause",
-			lbx_moment_now() - s->since);
+			lb_clock_seconds() - s->since);
 		return LBX_IS_RUNNING;
 	}
 	s->doing = doing;
-	s->doing_since = s->last_use = lbx_moment_now();
+	s->doing_since = s->last_use = lb_clock_seconds();
 	return LBX_ENTERED;
 }
 
@@ -700,7 +700,7 @@ void lbx_session_leave(struct lbx_session *s)
 {
 	pthread_mutex_lock(&s->lock);
 	s->doing = NULL;
-	s->last_use = lbx_moment_now();
+	s->last_use = lb_clock_seconds();
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 }

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "lazybones.h"
@@ -47,19 +48,11 @@ static bool make_room(struct lbx_hold *hold)
 	       lb_fail("too many threads to hold: %d", n);
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Waits until a thread that was told to stop has stopped; false when it ended instead. A thread in
  * the kernel's deepest sleep may not stop for long. */
 static bool wait_for(pid_t tid, int *signal)
 {
-	double end = now() + STOP_SECONDS;
+	double end = lb_clock_seconds() + STOP_SECONDS;
 	struct timespec pause = { .tv_nsec = 100000 };
 	int status;
 
@@ -72,7 +65,7 @@ static bool wait_for(pid_t tid, int *signal)
 		}
 		if (got == tid || (got < 0 && errno != EINTR))
 			return false;
-		if (now() > end)
+		if (lb_clock_seconds() > end)
 			return lb_fail("thread %d does not stop within %d seconds", (int)tid, STOP_SECONDS);
 		nanosleep(&pause, NULL);
 	}

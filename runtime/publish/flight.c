@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "publish/marker.h"
 
 __thread struct lb_flight_self lb_flight_self;
@@ -30,9 +30,7 @@ static const struct lb_event_info events[] = {
 
 uint64_t lb_flight_clock(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return lb_flight_self.now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return lb_flight_self.now_ns = lb_clock_ns();
 }
 
 uint32_t lb_flight_thread(void)

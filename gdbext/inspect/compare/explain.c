@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 #define ROW(name, text) { text, lbx_generate_##name, lbx_phrase_##name, false }
@@ -40,19 +41,11 @@ static const struct lbx_hypothesis hypotheses[] = {
 #undef ROW_OF_MADE
 enum { HYPOTHESES = sizeof hypotheses / sizeof *hypotheses };
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	struct lbx_explainer *e = out->context;
 
-	if (e->deadline > 0 && now() > e->deadline) {
+	if (e->deadline > 0 && lb_clock_seconds() > e->deadline) {
 		e->out_of_time = true;
 		return false;
 	}
@@ -113,7 +106,7 @@ bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b, const str
 				     .comparison = comparison,
 				     .same_shape = comparison != NULL,
 				     .found = ret,
-				     .deadline = options->seconds > 0 ? now() + options->seconds : 0 };
+				     .deadline = options->seconds > 0 ? lb_clock_seconds() + options->seconds : 0 };
 	e->out = *out;
 	e->out.context = e;
 	e->out.progress = progress;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -34,14 +34,6 @@ struct weights {
 
 /* ---- judging ---- */
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static bool judge_all(struct weights *w)
 {
 	for (size_t i = 0; i < w->parameters.n; i++) {
@@ -53,7 +45,7 @@ static bool judge_all(struct weights *w)
 		struct lbx_judged *to = &w->judged[w->n];
 		*to = (struct lbx_judged){ .parameter = i, .saved = saved - 1, .worst = -1 };
 		if (!lbx_judge(w->context, &w->parameters.list[i], &w->checkpoint, &w->checkpoint.list[saved - 1],
-			       w->deadline - now(), to))
+			       w->deadline - lb_clock_seconds(), to))
 			return false;
 		w->counts[to->judgement]++;
 		w->n++;
@@ -89,7 +81,7 @@ static bool find_owner(struct weights *w, size_t array, struct lbx_sought *sough
 		bool has = w->named[p] || w->pairing.array_of[p];
 		if (has != has_own)
 			continue;
-		w->is_late |= now() > w->deadline;
+		w->is_late |= lb_clock_seconds() > w->deadline;
 		if (w->is_late)
 			break;
 		++*tries;
@@ -402,7 +394,7 @@ static bool run_weights(struct lbx_context *context, const struct lbx_args *args
 	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &w.limit) ||
 	    !lbx_args_int(args, "seconds", 0, MAX_SECONDS, &seconds))
 		return false;
-	w.deadline = now() + (double)seconds;
+	w.deadline = lb_clock_seconds() + (double)seconds;
 	bool done = take(&w, args) && judge_all(&w);
 	if (done) {
 		find_tied(&w);

@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/vector.h"
@@ -70,14 +70,6 @@ struct hunt {
 	struct hit *hits;
 	bool knows_variables; /* which of Python's lead to memory */
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static unsigned hash(uint64_t key)
 {
@@ -472,7 +464,7 @@ static bool search_range(struct hunt *h, const struct lbx_range *range, char *sc
 		/* a key may lie across two pieces */
 		size_t n = left < PIECE + KEY - 1 ? (size_t)left : PIECE + KEY - 1;
 		const char *bytes = lbx_target_map(target, range->start + done, n);
-		if (now() > h->end) {
+		if (lb_clock_seconds() > h->end) {
 			h->result->late = true;
 			return false;
 		}
@@ -517,7 +509,7 @@ bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *plac
 			  .findings = findings,
 			  .result = ret,
 			  .all = all,
-			  .end = now() + seconds };
+			  .end = lb_clock_seconds() + seconds };
 	struct lbx_tensors *tensors;
 
 	memset(ret, 0, sizeof *ret);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/vector.h"
@@ -44,14 +44,6 @@ struct mask {
 	const struct lbx_tensors *of;
 	uint64_t buffer;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_buffer(const void *a, const void *b)
 {
@@ -116,7 +108,7 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 {
 	struct scan *s = context;
 
-	if (now() > s->end) {
+	if (lb_clock_seconds() > s->end) {
 		s->late = true;
 		return false;
 	}
@@ -246,7 +238,7 @@ bool lbx_find_nonfinite(struct lbx_context *context, double seconds, lbx_look *l
 			struct lbx_findings *findings, struct lbx_nonfinite *ret)
 {
 	struct entries entries = { 0 };
-	struct scan scan = { .end = now() + seconds, .look = look_too, .arg = arg };
+	struct scan scan = { .end = lb_clock_seconds() + seconds, .look = look_too, .arg = arg };
 	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 enum { TICK_MS = 100 };
@@ -82,24 +82,17 @@ static bool start(const struct lbx_worker *worker, int alive, pid_t *ret)
 	return error == 0 || lb_fail("cannot start %s: %s", worker->path, strerror(error));
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Waits for the pipe to be closed; kills the child when time is up or the user interrupts. */
 static bool watch(struct lbx_out *out, const struct lbx_worker *worker, pid_t pid, int closed)
 {
-	int64_t begin = now_ms();
+	int64_t begin = lb_clock_ms();
 	bool ok = true;
 	for (;;) {
 		struct pollfd poll_fd = { .fd = closed, .events = POLLIN };
 		int n = poll(&poll_fd, 1, TICK_MS);
 		if (n > 0)
 			return ok;
-		int64_t elapsed = now_ms() - begin;
+		int64_t elapsed = lb_clock_ms() - begin;
 		if (!ok)
 			continue;
 		ok = lbx_progress(out, worker->doing, elapsed / 1000, worker->seconds);

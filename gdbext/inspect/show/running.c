@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -35,11 +35,9 @@ struct running {
 static void find_time(struct running *w)
 {
 	struct lbx_flight flight;
-	struct timespec now;
 
 	if (w->context->target->liveness == LBX_LIVE) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		w->now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+		w->now_ns = lb_clock_ns();
 		return;
 	}
 	w->at_least = true;

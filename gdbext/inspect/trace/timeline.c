@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/tensor/describe.h"
@@ -60,14 +60,6 @@ struct lbx_timeline {
 	uint32_t rows[MAX_ROWS]; /* threads whose rows have a name */
 	struct site sites[SITES]; /* by hash; a collision replaces */
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* The text of a call site, for its owner. */
 static json_t *site_text(struct lbx_timeline *timeline, uint64_t pc)
@@ -513,7 +505,7 @@ bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun
 	timeline->context = context;
 	timeline->begun = begun;
 	timeline->pid = root.pid;
-	timeline->first_ns = now();
+	timeline->first_ns = lb_clock_ns();
 	timeline->known_ns = seen == LBX_TIMELINE_NOW ? timeline->first_ns : 0;
 	timeline->follow.seen = seen < newest ? seen : newest;
 	snprintf(name, sizeof name, "lazybones %s, process %" PRIu64, root.version, root.pid);
@@ -535,7 +527,7 @@ bool lbx_timeline_poll(struct lbx_timeline *timeline, bool last)
 {
 	struct lbx_table *table = timeline->context->table;
 	struct lbx_flight flight;
-	uint64_t lost = timeline->follow.lost, ns = now();
+	uint64_t lost = timeline->follow.lost, ns = lb_clock_ns();
 	char text[64];
 
 	if (!lbx_table_valid(table) || !lbx_flight_follow(table, &timeline->follow, last, &flight))

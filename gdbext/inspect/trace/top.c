@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/memory/memory.h"
@@ -39,14 +39,6 @@ struct lbx_top {
 		uint64_t eval, start_ns;
 	} open[MAX_OPEN];
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void put(struct lbx_top *top, const struct lbx_flight *flight, const struct lb_flight_event *event)
 {
@@ -102,7 +94,7 @@ static bool take_sample(struct lbx_top *top)
 	if (top->root.uncounted[0])
 		return lb_fail("%s", top->root.uncounted);
 	top->before = top->now;
-	top->now.ns = now();
+	top->now.ns = lb_clock_ns();
 	top->now.counters = top->root.counters;
 	return true;
 }

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/memory/holdings.h"
@@ -42,14 +42,6 @@ struct lbx_top_memory {
 	bool has_footprint;
 };
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 struct lbx_top_memory *lbx_top_memory_create(struct lbx_target *running)
 {
 	struct lbx_top_memory *top = calloc(1, sizeof *top);
@@ -81,7 +73,7 @@ void lbx_top_memory_destroy(struct lbx_top_memory *top)
 
 bool lbx_top_memory_is_old(const struct lbx_top_memory *top)
 {
-	return top->found_ns == 0 || now() - top->found_ns >= top->took_ns * PART;
+	return top->found_ns == 0 || lb_clock_ns() - top->found_ns >= top->took_ns * PART;
 }
 
 static void take_names(struct lbx_top_memory *top, const struct lbx_context *context)
@@ -115,7 +107,7 @@ static bool take_held(struct lbx_top_memory *top, struct lbx_context *still)
 bool lbx_top_memory_find(struct lbx_top_memory *top, struct lbx_context *still)
 {
 	struct lbx_resident found;
-	uint64_t begin = now();
+	uint64_t begin = lb_clock_ns();
 
 	if (!lbx_resident_take(still, &found))
 		return false;
@@ -128,7 +120,7 @@ bool lbx_top_memory_find(struct lbx_top_memory *top, struct lbx_context *still)
 	for (int i = 0; i < still->n_sets; i++)
 		lbx_tensors_facts(still->sets[i], NULL, take_buffer, top);
 	top->found_before_ns = top->found_ns;
-	top->found_ns = now();
+	top->found_ns = lb_clock_ns();
 	top->took_ns = top->found_ns - begin;
 	return true;
 }
@@ -138,7 +130,7 @@ bool lbx_top_memory_look(struct lbx_top_memory *top)
 	char byte;
 
 	top->before = top->now;
-	top->now.ns = now();
+	top->now.ns = lb_clock_ns();
 	top->has_footprint = lbx_target_footprint(top->running, &top->now.footprint);
 	lbx_resident_look(&top->resident, top->running);
 	if (!lbx_resident_fill(&top->resident, top->running, CACHES_MAX, NULL))
