@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "cli/follow.h"
 #include "cli/manual.h"
@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "target/printable.h"
 #include "inspect/diagnose/diagnosis.h"
+#include "inspect/diagnose/looks.h"
 #include "target/process.h"
 #include "target/stacks.h"
 
@@ -54,14 +55,6 @@ bool lbx_doctor_watches(struct lbx_argv words)
 		    strncmp(*words.at, "--every=", 8) == 0)
 			return true;
 	return false;
-}
-
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 static bool open_output(struct watch *w)
@@ -116,9 +109,9 @@ static bool parse(struct watch *w, struct lbx_argv words)
 }
 
 /* Which of a program's tensors a finding was about cannot be asked any more. */
-static bool keep(struct watch *w, struct lbx_diagnosis *seen)
+static bool keep(struct watch *w, struct lbx_diagnosis *seen, bool is_last)
 {
-	if (!lbx_diagnosis_add(seen, &w->found))
+	if (!lbx_diagnosis_add(seen, &w->found, is_last || w->following.n > 1))
 		return false;
 	lbx_diagnosis_deinit(&w->found);
 	w->found = *seen;
@@ -136,25 +129,27 @@ static void note_why_not(struct watch *w)
 static void tell_look(struct watch *w, struct lbx_context *context, const struct lbx_diagnosis *seen)
 {
 	lbx_begin(&w->out, NULL);
-	lbx_tell(&w->out, "after %pF s:\n", LBX_INT("seconds", (now() - w->began) / 1000));
+	lbx_tell(&w->out, "after %pF s:\n", LBX_INT("seconds", (lb_clock_ms() - w->began) / 1000));
 	lbx_diagnosis_tell(context, seen, lbx_args_option(&w->args, "all"));
 	lbx_end(&w->out);
 	fflush(w->file);
 }
 
 /* Programs without tensors, as a shell that runs one, are no error. */
-static void look(struct watch *w, pid_t pid, bool is_last)
+static void look(struct watch *w, struct lbx_followed *program, bool is_last)
 {
 	struct lbx_context context = { .out = &w->out, .settings = &w->settings };
 	struct lbx_diagnosis seen = { 0 };
 	struct lbx_diagnose what = w->what;
 
 	what.seconds = is_last || w->every ? (double)w->seconds : 0;
-	bool done = lbx_process_open(pid, &context.target) && lbx_stacks_of_process(context.target, &context.stacks) &&
-		    lbx_diagnose(&context, &what, &seen);
+	what.looks = program->data ? program->data : calloc(1, sizeof *what.looks);
+	program->data = what.looks;
+	bool done = lbx_process_open(program->pid, &context.target) &&
+		    lbx_stacks_of_process(context.target, &context.stacks) && lbx_diagnose(&context, &what, &seen);
 	if (done && w->every)
 		tell_look(w, &context, &seen);
-	if (!done || !keep(w, &seen))
+	if (!done || !keep(w, &seen, is_last))
 		note_why_not(w);
 	lbx_diagnosis_deinit(&seen);
 	lbx_stacks_destroy(context.stacks);
@@ -172,15 +167,23 @@ static int64_t pause_after(const struct watch *w, int64_t took)
 
 static void look_at_all(struct watch *w)
 {
-	int64_t began = now();
+	int64_t began = lb_clock_ms();
 
 	if (began < w->next)
 		return;
 	for (int i = 0; i < w->following.n; i++)
 		if (w->following.list[i]->halt == LBX_RUNS && !w->following.list[i]->shares)
-			look(w, w->following.list[i]->pid, false);
-	w->pause = pause_after(w, now() - began);
-	w->next = now() + w->pause;
+			look(w, w->following.list[i], false);
+	w->pause = pause_after(w, lb_clock_ms() - began);
+	w->next = lb_clock_ms() + w->pause;
+}
+
+static void forget_looks(struct lbx_followed *program)
+{
+	if (program->data)
+		lbx_looks_deinit(program->data);
+	free(program->data);
+	program->data = NULL;
 }
 
 static void see_halts(struct watch *w)
@@ -190,12 +193,13 @@ static void see_halts(struct watch *w)
 	for (int i = following->n; i-- > 0;) {
 		struct lbx_followed *program = following->list[i];
 		if (program->halt == LBX_AT_END && !program->shares)
-			look(w, program->pid, true);
+			look(w, program, true);
 		if (program->halt == LBX_ENDED) {
 			if (program->pid == w->pid) {
 				w->status = program->status;
 				w->pid = 0;
 			}
+			forget_looks(program);
 			lbx_follow_remove(following, i);
 		} else {
 			lbx_follow_release(program);
@@ -252,7 +256,7 @@ static int finish(struct watch *w)
 
 static bool begin(struct watch *w)
 {
-	w->began = now();
+	w->began = lb_clock_ms();
 	w->pause = FIRST_MS;
 	w->next = w->began + (w->every && w->pid ? 0 : w->every ? w->every * 1000 : FIRST_MS);
 	if (w->pid)
@@ -282,6 +286,8 @@ static int run_doctor(struct lbx_out *out, struct lbx_argv words)
 	} else {
 		lbx_complain(lbx_error_text());
 	}
+	for (int i = 0; i < w.following.n; i++)
+		forget_looks(w.following.list[i]);
 	lbx_follow_deinit(&w.following);
 	lbx_diagnosis_deinit(&w.found);
 	if (w.file != stderr && fclose(w.file) != 0) {

@@ -54,7 +54,10 @@ void lb_scope_end(lb_scope *scope)
 		scope->open = 0;
 		return;
 	}
+	const void *before = lb_fail_site_now();
+	lb_fail_site(LB_SITE()); /* for memory that goes back to the system */
 	drop_down_to(self, self->marks[depth - 1]);
+	lb_fail_site(before); /* the scope may be within another call */
 	self->n_marks = depth - 1;
 	scope->open = 0;
 }
@@ -77,7 +80,8 @@ lb_tensor *lb_keep(lb_tensor *x)
 
 void lb_release(lb_tensor *x)
 {
-	if (x && is_alive("release", x, LB_SITE()))
+	LB_ENTER();
+	if (x && is_alive("release", x, site))
 		lb_tensor_drop(x, LB_ONE_REF);
 }
 

@@ -75,6 +75,16 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 	return lb_kernel_copy(&exec, &dense, &from);
 }
 
+/* The pointer, which the program may keep for longer than the tensor. */
+static const void *hand_out(const struct lb_tensor *x, const void *site)
+{
+	const void *data = lb_tensor_data(x);
+
+	lb_probe_raw_access(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)data,
+			    lb_tensor_buffer(x)->tensor);
+	return data;
+}
+
 const void *lb_data(lb_tensor *x)
 {
 	LB_ENTER();
@@ -86,7 +96,7 @@ const void *lb_data(lb_tensor *x)
 		if (!x)
 			return NULL;
 	}
-	return lb_ensure_ready(x, site) ? lb_tensor_data(x) : NULL;
+	return lb_ensure_ready(x, site) ? hand_out(x, site) : NULL;
 }
 
 /* ---- storage ---- */
@@ -104,12 +114,11 @@ static bool storage_is_there(const char *what, const struct lb_tensor *x)
 const void *lb_strided_data(lb_tensor *x, const int64_t **strides)
 {
 	LB_ENTER();
-	(void)site;
 	if (!LB_GIVEN("strided_data", x) || !storage_is_there("strided_data", x))
 		return NULL;
 	if (strides)
 		*strides = x->strides;
-	return lb_tensor_data(x);
+	return hand_out(x, site);
 }
 
 static void warn_of_misuse(const struct lb_tensor *x, const void *site)
@@ -129,8 +138,7 @@ const void *lb_raw_data(lb_tensor *x)
 	LB_ENTER();
 	if (!LB_GIVEN("raw_data", x) || !storage_is_there("raw_data", x))
 		return NULL;
-	const void *data = lb_tensor_data(x);
-	lb_probe_raw_access(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)data);
+	const void *data = hand_out(x, site);
 	if (lb_is_row_major(x->rank, x->shape, x->strides))
 		return data;
 	lb_count(&lb_counters.raw_misuse, 1);

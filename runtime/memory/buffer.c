@@ -129,7 +129,8 @@ static void *system_take(int64_t capacity, bool mapped)
 static void system_give(struct lb_buffer *buffer)
 {
 	void *data = (void *)(uintptr_t)buffer->data;
-	lb_probe_dealloc(buffer->id, buffer->data, buffer->capacity, lb_active_memory());
+	lb_probe_dealloc(buffer->id, buffer->data, buffer->capacity, lb_active_memory(),
+			 (uint64_t)(uintptr_t)lb_fail_site_now());
 	if (buffer->flags & LB_BUFFER_FOREIGN) {
 		void (*release)(void *, void *) = (void (*)(void *, void *))(uintptr_t)buffer->release;
 		if (release)

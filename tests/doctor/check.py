@@ -61,11 +61,11 @@ def take(what, answer):
     return findings, [f["id"] for f in said["findings"] if f["severity"] == "low"]
 
 
-def begin(pool, name, rule, severity=""):
+def begin(pool, name, rule, *severity):
     """Its sick one is played; None: there is none."""
     if rule == "none":
         return None
-    return pool.submit(ask_core, name) if severity == "death" else pool.submit(ask, name, "sick")
+    return pool.submit(ask_core, name) if "death" in severity else pool.submit(ask, name, "sick")
 
 
 def judge(good, what):
@@ -78,7 +78,7 @@ def judge(good, what):
 rows = [line.split() for line in
         subprocess.run([*program, "list"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()]
 if not cores_are_written():
-    skipped = [row for row in rows if row[2:] == ["death"]]
+    skipped = [row for row in rows if "death" in row[2:]]
     rows = [row for row in rows if row not in skipped]
     print(f"skip: {len(skipped)} that die: no cores are written here")
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -92,7 +92,7 @@ with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         if not sick:
             continue
         above, low = sick.result()
-        is_low = severity == ["low"]
+        is_low = "low" in severity
         is_named = rule in low if is_low else rule in above[:2]
         judge(is_named and not (is_low and above), f"{name}: {rule} is among {above[:2]}{low if is_low else ''}")
         found += is_named

@@ -1,3 +1,4 @@
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +13,26 @@ static const struct {
 #define SCENE(name, rule) { #name, #rule, "above-low", play_##name },
 #define LOW(name, rule) { #name, #rule, "low", play_##name },
 #define DEATH(name, rule) { #name, #rule, "death", play_##name },
+#define LOW_DEATH(name, rule) { #name, #rule, "low death", play_##name },
 #include "scenes.def"
 #undef SCENE
 };
 
 enum { SCENES = sizeof scenes / sizeof *scenes };
+
+/* Until standard input ends, or is ready to. */
+static void leak(void)
+{
+	struct pollfd input = { .fd = 0, .events = POLLIN };
+
+	while (poll(&input, 1, 2) == 0) {
+		LB_SCOPE {
+			lb_tensor *x = normal(64, 64, 1);
+			lb_eval(x, lb_keep(lb_named("kept", lb_exp(x))));
+		}
+	}
+	exit(0);
+}
 
 int main(int argc, char **argv)
 {
@@ -29,6 +45,8 @@ int main(int argc, char **argv)
 		lb_eval(normal(4, 4, 1));
 		raise(SIGSEGV);
 	}
+	if (argc > 1 && strcmp(argv[1], "leak") == 0)
+		leak();
 	for (int i = 0; argc == 3 && i < SCENES; i++) {
 		if (strcmp(scenes[i].name, argv[1]) != 0)
 			continue;

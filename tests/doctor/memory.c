@@ -1,4 +1,5 @@
 /* Memory that is used when it is gone, and beyond where it ends. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,6 +22,32 @@ void play_stale_pointer(bool sick)
 		kept = sick ? NULL : lb_keep(x);
 	}
 	(void)(row[COLUMNS] + row[COLUMNS + 1]);
+	lb_release(kept);
+}
+
+static __attribute__((noinline)) float first_of(const volatile float *const *row, bool dies)
+{
+	if (dies)
+		raise(SIGSEGV);
+	return **row;
+}
+
+/* Likewise, where the memory has another tensor's values meanwhile. */
+void play_reused_memory(bool sick)
+{
+	const volatile float *row = NULL;
+	lb_tensor *x = normal(32, 32, 2), *kept = NULL;
+
+	lb_eval(x);
+	LB_SCOPE {
+		lb_tensor *y = lb_named("activations", lb_exp(x));
+		row = lb_data(y);
+		kept = sick ? NULL : lb_keep(y);
+	}
+	lb_tensor *gates = lb_named("gates", lb_tanh(x));
+	lb_eval(gates);
+	if (first_of(&row, sick) < 0) /* exp gives no such value */
+		puts("no exp");
 	lb_release(kept);
 }
 

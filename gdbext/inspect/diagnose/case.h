@@ -12,6 +12,7 @@
 
 struct lbx_frame_view; /* inspect/operand/frames.h */
 struct lbx_thread_view;
+struct lbx_looks; /* inspect/diagnose/looks.h */
 
 /* Kinds of events that rules tell apart; X(name in the flight recorder). */
 #define LBX_HAPPENINGS(X) \
@@ -21,6 +22,7 @@ struct lbx_thread_view;
 	X(compile) \
 	X(alloc) \
 	X(dealloc) \
+	X(raw_access) \
 	X(raw_misuse) \
 	X(implicit_eval) \
 	X(async_queue) \
@@ -58,6 +60,7 @@ struct lbx_case {
 	struct lbx_gradients gradients; /* likewise, where a rule sees them */
 	const char *names;           /* a glob of those of the tensors that are meant, or "#12"; NULL: all */
 	double seconds;              /* that looking at values may take; 0: none are looked at */
+	struct lbx_looks *looks;     /* at a program that is watched; NULL: it is looked at once */
 	const struct lbx_rule *rule; /* that is being checked */
 	struct lbx_diagnosis *diagnosis;
 };

@@ -1,6 +1,5 @@
 #include "inspect/diagnose/diagnosis.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@ enum {
 	RULES_MOST = 128,
 	OF_TENSORS = LBX_SEES_TENSORS | LBX_SEES_RUNTIME | LBX_SEES_EVENTS | LBX_SEES_VALUES | LBX_SEES_HOLDERS |
 		     LBX_SEES_GRADIENTS,
-	OF_STACKS = LBX_SEES_DEATH | LBX_SEES_STACKS,
+	OF_STACKS = LBX_SEES_DEATH | LBX_SEES_STACKS | LBX_SEES_VARIABLES,
 	OF_ALL = LBX_SEES_RUNTIME | LBX_SEES_EVENTS | LBX_SEES_HOLDERS | OF_STACKS,
 };
 
@@ -31,17 +30,6 @@ struct doctor {
 	unsigned sees; /* what any of them does */
 	bool failed;
 };
-
-void lbx_say(char *text, size_t size, const char *format, ...)
-{
-	size_t used = strnlen(text, size);
-	va_list args;
-
-	va_start(args, format);
-	if (used < size)
-		vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
 
 void lbx_diagnosed_tensor(struct lbx_diagnosed *d, const struct lbx_key *key)
 {
@@ -86,19 +74,38 @@ static void sort(struct lbx_diagnosis *d)
 		qsort(d->list, d->n, sizeof *d->list, worst_first);
 }
 
+/* "h[0…84]" is "h[0…32]", which has grown. */
+static bool alike_but_for_numbers(const char *a, const char *b)
+{
+	while (*a && *b) {
+		size_t n = strspn(a, "0123456789"), m = strspn(b, "0123456789");
+		if (!n != !m || (!n && *a != *b))
+			return false;
+		a += n ? n : 1;
+		b += m ? m : 1;
+	}
+	return *a == *b;
+}
+
 static bool has(const struct lbx_diagnosis *d, const struct lbx_diagnosed *like)
 {
 	for (size_t i = 0; i < d->n; i++)
 		if (d->list[i].rule == like->rule && d->list[i].pc == like->pc &&
-		    (like->pc || strcmp(d->list[i].title, like->title) == 0))
+		    (like->pc || alike_but_for_numbers(d->list[i].title, like->title)))
 			return true;
 	return false;
 }
 
-bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier)
+/* What grew while it was loaded, and no longer does, is no finding: the later look knows better. */
+static bool is_outdated(const struct lbx_diagnosed *found, bool is_end)
+{
+	return found->rule->sees & LBX_SEES_LOOKS && !is_end;
+}
+
+bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier, bool is_end)
 {
 	for (size_t i = 0; i < earlier->n; i++) {
-		if (has(later, &earlier->list[i]))
+		if (has(later, &earlier->list[i]) || is_outdated(&earlier->list[i], is_end))
 			continue;
 		if (!lb_reserve(later->list, later->room, later->n + 1))
 			return lb_fail("out of memory for %zu findings", later->n);
@@ -188,13 +195,20 @@ static bool has_stacks(const struct lbx_context *context)
 	return context->stacks && context->stacks->ops->all_threads;
 }
 
+/* Rules that are not for this program, or not for this front end, are no business of who asks. */
+static bool is_for(const struct doctor *d, const struct lbx_rule *rule)
+{
+	return (!(rule->sees & OF_TENSORS) || d->c.tensors) &&
+	       (!(rule->sees & OF_STACKS) || has_stacks(d->c.context)) &&
+	       (!(rule->sees & LBX_SEES_VARIABLES) || d->c.context->target->liveness == LBX_CORE) &&
+	       (!(rule->sees & LBX_SEES_LOOKS) || d->c.looks);
+}
+
 static bool choose(struct doctor *d)
 {
 	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
 		const char *why = why_not(d, *r);
-		if (d->what->only && !is_wanted(*r, d->what->only))
-			continue;
-		if (((*r)->sees & OF_TENSORS && !d->c.tensors) || ((*r)->sees & OF_STACKS && !has_stacks(d->c.context)))
+		if ((d->what->only && !is_wanted(*r, d->what->only)) || !is_for(d, *r))
 			continue;
 		if (why ? !add_unchecked(d->c.diagnosis, *r, why) : !add_check(d, *r))
 			return false;
@@ -360,10 +374,12 @@ static bool examine(struct doctor *d)
 
 bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, struct lbx_diagnosis *ret)
 {
-	struct doctor d = {
-		.c = { .context = context, .seconds = what->seconds, .names = what->tensors, .diagnosis = ret },
-		.what = what
-	};
+	struct doctor d = { .c = { .context = context,
+				   .seconds = what->seconds,
+				   .names = what->tensors,
+				   .looks = what->looks,
+				   .diagnosis = ret },
+			    .what = what };
 	bool done = are_rules(what->only) && open_program(&d) && choose(&d) && examine(&d);
 
 	if (done)

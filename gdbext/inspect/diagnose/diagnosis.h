@@ -4,10 +4,12 @@
 
 #include "inspect/measure/nonfinite.h"
 #include "inspect/out.h"
+#include "inspect/say.h"
 #include "target/target.h"
 #include "tensors/tensors.h"
 
 struct lbx_rule;    /* diagnose/rule.h */
+struct lbx_looks;   /* diagnose/looks.h */
 struct lbx_context; /* inspect/context.h */
 
 enum lbx_severity { LBX_LOW, LBX_MEDIUM, LBX_HIGH };
@@ -45,10 +47,6 @@ struct lbx_diagnosis {
 	struct lbx_nonfinite nonfinite;
 };
 
-/* Adds to a text what still has room, as snprintf(). */
-void lbx_say(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-#define LBX_SAY(field, ...) lbx_say((field), sizeof(field), __VA_ARGS__)
-
 void lbx_diagnosed_tensor(struct lbx_diagnosed *d, const struct lbx_key *key);
 
 /* What is to be checked. */
@@ -57,6 +55,7 @@ struct lbx_diagnose {
 	const char *
 	    tensors; /* a glob of names, or "#12"; NULL: all. Events are of the whole program: then none are looked at */
 	double seconds; /* that looking at values may take; 0: they are not looked at */
+	struct lbx_looks *looks; /* those before this one; NULL: there are none, nor will others be compared with it */
 	bool without_tensors; /* a program that has none is checked, too */
 };
 /* Fails where the program has no tensors, and nothing else that is to be checked, or `only` means no rule; a debugger that must answer first is asked all at
@@ -64,8 +63,9 @@ struct lbx_diagnose {
 bool lbx_diagnose(struct lbx_context *context, const struct lbx_diagnose *what, struct lbx_diagnosis *ret);
 void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis); /* all 0 is fine */
 
-/* Adds what an earlier look has found, and `later` does not: to be told, not to be looked at any more. */
-bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier);
+/* Adds what an earlier look has found, and `later` does not: to be told, not to be looked at any more. What compares looks
+ * is left out, since the later one knows better, but for that at the program's end, when it has let go of its tensors. */
+bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier, bool is_end);
 
 const char *lbx_severity_name(enum lbx_severity severity);
 /* The worst of them; LBX_LOW where there is none. */

@@ -19,6 +19,9 @@ enum lbx_evidence {
 	/* Of a program with tensors or without; a front end that does not know them leaves the rule out. */
 	LBX_SEES_DEATH = 1 << 6, /* how it died: c->death */
 	LBX_SEES_STACKS = 1 << 7, /* registers and stacks of its threads */
+	/* Of its threads' frames, in a core: what runs changes them meanwhile, and the rule is left out. */
+	LBX_SEES_VARIABLES = 1 << 8,
+	LBX_SEES_LOOKS = 1 << 9, /* several, at a program that runs: c->looks; else the rule is left out */
 };
 
 struct lbx_rule {

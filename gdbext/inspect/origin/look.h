@@ -11,6 +11,7 @@
 struct lbx_search {
 	struct lbx_context *context;
 	uint32_t limit;
+	double deadline; /* of the clock; 0: none */
 	struct lbx_key_map known; /* tensors to places in `links` */
 	uint32_t n, room;
 	struct lbx_origin_link *links;

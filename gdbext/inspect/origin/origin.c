@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/forensics/freed.h"
@@ -431,7 +432,8 @@ static bool walk(struct lbx_search *s, const struct lbx_origin_link *start, stru
 		return false;
 	for (;;) {
 		const struct lbx_origin_link *link = &o->path[o->n - 1];
-		if (o->n >= s->limit || s->looked_at >= s->limit) {
+		if (o->n >= s->limit || s->looked_at >= s->limit ||
+		    (s->deadline > 0 && lb_clock_seconds() > s->deadline)) {
 			o->end = LBX_END_LIMIT;
 			o->n_inputs = 0;
 			return true;
@@ -545,9 +547,12 @@ static bool find(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_or
 	return true;
 }
 
-bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit, struct lbx_origins *ret)
+bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit, double seconds,
+		      struct lbx_origins *ret)
 {
-	struct lbx_search s = { .context = context, .limit = (uint32_t)limit };
+	struct lbx_search s = { .context = context,
+				.limit = (uint32_t)limit,
+				.deadline = seconds > 0 ? lb_clock_seconds() + seconds : 0 };
 
 	memset(ret, 0, sizeof *ret);
 	bool done = find(&s, t, ret);

@@ -64,9 +64,20 @@ struct lbx_origins {
 	uint64_t looked_at; /* tensors */
 };
 
-/* Looks at no more than `limit` tensors. Fails for a t whose own value cannot be had. */
-bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit, struct lbx_origins *ret);
+/* Looks at no more than `limit` tensors, and takes the next one only within `seconds` (0: whenever). Fails for a t whose own
+ * value cannot be had. */
+bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit, double seconds,
+		      struct lbx_origins *ret);
 void lbx_origins_deinit(struct lbx_origins *origins);
+/* What they come to, for a finding about o->start; all empty where that is not certain. */
+struct lbx_origin_story {
+	char text
+	    [1024]; /* "y (…): log made it of inputs without any, in main at x.c:8; the first is log(-1), in float32." */
+	char advice[LBX_ORIGIN_WHY];
+	struct lbx_key end; /* the tensor that it begins with */
+	uint64_t site; /* of the call that made that; 0: not known */
+};
+void lbx_tell_story(struct lbx_context *context, const struct lbx_origins *o, struct lbx_origin_story *ret);
 /* Whether the values that are summed up hold NaN, or any of NaN and Inf. */
 bool lbx_is_bad(const struct lbx_summary *s, bool nan);
 /* Row-major index of the first such value; -1 without any. */

@@ -11,6 +11,7 @@
 #include "inspect/operand/select.h"
 #include "inspect/origin/cause.h"
 #include "inspect/origin/origin.h"
+#include "inspect/say.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
@@ -238,6 +239,63 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 	return result;
 }
 
+/* ---- a sentence of it ---- */
+
+/* Whether it begins there, without doubt. */
+static bool is_certain(const struct lbx_origin *o)
+{
+	if (!o->n || o->finite_again)
+		return false;
+	const struct lbx_tensor *t = &last(o)->tensor;
+	return o->end == LBX_END_MADE || (o->end == LBX_END_GIVEN && !(t->of && t->of->forgets_graph));
+}
+
+/* Of the tensor that the sentence is about, neither name nor place. */
+static void say_end(struct lbx_context *context, const struct lbx_origin *o, bool says_name, char *ret, size_t size)
+{
+	const struct lbx_tensor *t = &last(o)->tensor;
+	char label[LABEL], where[512], text[TEXT];
+
+	if (says_name)
+		lbx_say(ret, size, "%s: ", (lbx_describe(t, label, sizeof label), label));
+	if (o->end == LBX_END_MADE)
+		lbx_say(ret, size, "%s made it of inputs without any", o->has_step ? o->op : t->op);
+	else
+		lbx_say(ret, size, t->op_class == LB_CLASS_LEAF ? "it was in its data" : "%s was told to make it",
+			t->op);
+	if (t->site && says_name) {
+		lbx_describe_pc(context->target, t->site, where, sizeof where);
+		lbx_say(ret, size, ", in %s", where);
+	}
+	if (o->end == LBX_END_MADE && o->has_step) {
+		call(o, text, sizeof text);
+		lbx_say(ret, size, "; %s is %s, in %s", is_first(last(o)) ? "the first" : "one of them", text,
+			lbx_dtype_name(o->dtype));
+	}
+	lbx_say(ret, size, ".");
+}
+
+void lbx_tell_story(struct lbx_context *context, const struct lbx_origins *o, struct lbx_origin_story *ret)
+{
+	const struct lbx_origin *begin = o->has_nan ? &o->nan : &o->inf;
+	char text[TEXT];
+
+	*ret = (struct lbx_origin_story){ .site = 0 };
+	if (!is_certain(begin))
+		return;
+	say_end(context, begin, begin->n > 1, ret->text, sizeof ret->text);
+	snprintf(ret->advice, sizeof ret->advice, "%s", cause(begin, text));
+	if (begin == &o->nan && o->has_inf && is_certain(&o->inf)) {
+		begin = &o->inf;
+		lbx_say(ret->text, sizeof ret->text, " Of an Inf before it: ");
+		say_end(context, begin, last(begin)->id != last(&o->nan)->id, ret->text, sizeof ret->text);
+		if (*cause(begin, text))
+			snprintf(ret->advice, sizeof ret->advice, "%s", text);
+	}
+	ret->end = lbx_tensor_key(&last(begin)->tensor);
+	ret->site = last(begin)->tensor.site;
+}
+
 static void print_origin(struct lbx_context *context, const struct lbx_origin *o, const char *lead)
 {
 	struct lbx_out *out = context->out;
@@ -335,7 +393,7 @@ static bool run_origin(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (s.slice.n)
 		return lb_fail("origin looks at a whole tensor: leave %s out", s.slice_text);
-	if (!lbx_find_origins(context, &s.tensor, limit, &origins))
+	if (!lbx_find_origins(context, &s.tensor, limit, 0, &origins))
 		return false;
 	const struct lbx_origin *o = origins.has_nan ? &origins.nan : origins.has_inf ? &origins.inf : NULL;
 	tell(context, &origins);

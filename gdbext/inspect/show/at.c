@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
+#include "inspect/forensics/handed_out.h"
 #include "inspect/operand/address.h"
 #include "inspect/operand/handle.h"
 #include "inspect/tensor/describe.h"
@@ -184,6 +185,25 @@ static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, u
 	return lb_ok();
 }
 
+/* A pointer that was given for a tensor whose memory this is no longer. */
+static void tell_stale(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address)
+{
+	struct lbx_handed_out given;
+	struct lbx_table *table;
+	char text[1024];
+	bool clean = lb_ok();
+
+	if (clean && lbx_context_table(context, &table) && lbx_find_handed_out(table, address, &given) &&
+	    lbx_handed_out_is_stale(&given, b)) {
+		lbx_describe_stale(context, &given, b, text, sizeof text);
+		LBX_KEY(context->out, "stale",
+			json_pack("{s:I,s:o}", "given_for", (json_int_t)given.id, "text", lbx_json_string(text)));
+		lbx_tell(context->out, "  a stale pointer: %s\n", text);
+	}
+	if (clean)
+		lb_clear_error();
+}
+
 /* Of the second and further ones, `is_first` is false. */
 static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit,
 		      bool is_first)
@@ -203,6 +223,8 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 	if (!walk(context, b, address, limit))
 		return false;
 	lbx_end(out);
+	if (is_first)
+		tell_stale(context, b, address);
 	return lb_ok();
 }
 
@@ -252,7 +274,8 @@ const struct lbx_command lbx_command_at = {
 	.arguments = "ADDRESS",
 	.summary = "tell which tensors an address belongs to",
 	.help = "ADDRESS is a number or an expression of the program. Names the buffer, and\n"
-		"for each tensor over it the element at that address.\n"
+		"for each tensor over it the element at that address; of a raw pointer that was given\n"
+		"for another tensor, whose memory it was, that it is stale.\n"
 		"Example: at 0x7ffff7a31040",
 	.min_args = 1,
 	.max_args = 1,

@@ -20,10 +20,13 @@ struct mutex {
 	int32_t kind;
 };
 
-/* Which thread waits for which: for a mutex that it holds, or for its end. */
+/* Which thread waits for which: for a mutex that it holds, for its end, or for what it evaluates. */
+enum waits_for { MUTEX, END, EVALUATION };
 struct edge {
-	uint64_t tid, address, owner;
-	bool is_join;
+	enum waits_for what;
+	uint64_t tid, owner;
+	uint64_t address; /* of the mutex, or of the word that is cleared at the end */
+	uint64_t eval;    /* its number, or that of a stream's job */
 };
 
 struct graph {
@@ -52,7 +55,7 @@ static bool read_edge(struct graph *g, const struct lbx_wait *wait, struct edge 
 	if (wait->address % sizeof m.lock || !lbx_target_try_read(target, wait->address, &m.lock, sizeof m.lock))
 		return false;
 	if (m.lock > CONTENDED) { /* what pthread_join() waits for is the other's number, which the kernel clears */
-		ret->is_join = true;
+		ret->what = END;
 		ret->owner = lbx_target_thread(target, (uint64_t)m.lock);
 		return ret->owner != wait->tid;
 	}
@@ -61,6 +64,39 @@ static bool read_edge(struct graph *g, const struct lbx_wait *wait, struct edge 
 		return false;
 	ret->owner = lbx_target_thread(target, (uint64_t)m.owner);
 	return true;
+}
+
+/* Which thread computes it; 0: it is not known, as of a job that is queued. */
+static uint64_t who_evaluates(struct lbx_table *table, uint64_t eval)
+{
+	struct lbx_stream stream;
+	struct lbx_thread thread;
+	uint64_t slot = 0;
+
+	while (lbx_table_thread(table, &slot, &thread))
+		if (thread.eval == eval)
+			return thread.tid;
+	slot = 0;
+	while (lbx_table_stream(table, &slot, &stream))
+		if (stream.eval == eval)
+			return stream.thread;
+	return 0;
+}
+
+/* What a thread waits for by the runtime's own record of it. */
+static bool find_evaluation(struct lbx_table *table, uint64_t tid, struct edge *ret)
+{
+	struct lbx_thread thread;
+	uint64_t slot = 0;
+
+	while (table && lbx_table_thread(table, &slot, &thread)) {
+		if (thread.tid != tid || !thread.waits_for)
+			continue;
+		*ret = (struct edge){ .what = EVALUATION, .tid = tid, .eval = thread.waits_for };
+		ret->owner = who_evaluates(table, thread.waits_for);
+		return ret->owner != 0;
+	}
+	return false;
 }
 
 static const struct edge *edge_of(const struct graph *g, uint64_t tid)
@@ -81,7 +117,7 @@ static bool waits_so(struct graph *g, const struct edge *e, struct lbx_frame_vie
 					     "pthread_mutex_timedlock", "pthread_mutex_clocklock" };
 	static const char *const joins[] = { "pthread_join", "__pthread_join", "___pthread_join",
 					     "__pthread_clockjoin_ex", "__pthread_timedjoin_ex" };
-	const char *const *names = e->is_join ? joins : locks;
+	const char *const *names = e->what == END ? joins : locks;
 	struct lbx_case *c = g->c;
 	struct edge now;
 	struct lbx_thread_view view;
@@ -100,8 +136,10 @@ static bool waits_so(struct graph *g, const struct edge *e, struct lbx_frame_vie
 	ret->held = NULL;
 	ret->n_held = 0;
 	lbx_thread_view_release(&view);
+	if (e->what == EVALUATION)
+		return find_evaluation(c->table, e->tid, &now) && now.owner == e->owner && now.eval == e->eval;
 	return found && read_edge(g, &(struct lbx_wait){ e->tid, e->address }, &now) && now.owner == e->owner &&
-	       now.is_join == e->is_join;
+	       now.what == e->what;
 }
 
 static void say_edge(struct lbx_diagnosed *f, const struct edge *e, const struct lbx_frame_view *frame)
@@ -109,9 +147,14 @@ static void say_edge(struct lbx_diagnosed *f, const struct edge *e, const struct
 	char where[512];
 
 	lbx_describe_frame(frame, where, sizeof where);
-	if (e->is_join)
+	if (e->what == END)
 		LBX_SAY(f->evidence, "%sThread %" PRIu64 " waits in %s for the end of thread %" PRIu64 ".",
 			*f->evidence ? " " : "", e->tid, where, e->owner);
+	else if (e->what == EVALUATION)
+		LBX_SAY(f->evidence,
+			"%sThread %" PRIu64 " waits in %s for evaluation %" PRIu64 ", which thread %" PRIu64
+			" computes.",
+			*f->evidence ? " " : "", e->tid, where, e->eval, e->owner);
 	else
 		LBX_SAY(f->evidence,
 			"%sThread %" PRIu64 " waits in %s for the mutex at 0x%" PRIx64 ", which thread %" PRIu64
@@ -121,7 +164,19 @@ static void say_edge(struct lbx_diagnosed *f, const struct edge *e, const struct
 
 /* ---- findings ---- */
 
-/* The edges of a circle, each of which must be what it seems. */
+static bool has_mutex(const struct graph *g, const struct edge *first)
+{
+	const struct edge *e = first;
+
+	do {
+		if (e->what == MUTEX)
+			return true;
+		e = edge_of(g, e->owner);
+	} while (e && e != first);
+	return false;
+}
+
+/* The edges of a circle, each of which must be what it seems. That of evaluations alone is told by deadlock.c. */
 static bool tell_circle(struct graph *g, const struct edge *first)
 {
 	struct lbx_diagnosed said = { .n_tensors = 0 };
@@ -129,6 +184,8 @@ static bool tell_circle(struct graph *g, const struct edge *first)
 	struct lbx_frame_view frame;
 	int n = 0;
 
+	if (!has_mutex(g, first))
+		return lb_ok();
 	do {
 		if (!waits_so(g, e, &frame))
 			return lb_ok();
@@ -153,7 +210,7 @@ static bool tell_circle(struct graph *g, const struct edge *first)
 	    f->advice, "%s",
 	    n == 1
 		? "Lock it once on the way, or make it recursive (PTHREAD_MUTEX_RECURSIVE)."
-		: "Take several mutexes in the same order everywhere, and wait for no thread while holding one that it needs.");
+		: "Take several mutexes in the same order everywhere, and wait for no thread, and for nothing that it evaluates, while holding one that it needs.");
 	return true;
 }
 
@@ -173,7 +230,7 @@ static bool tell_ended(struct graph *g, const struct edge *e)
 {
 	struct lbx_frame_view frame;
 
-	if (e->is_join || !waits_so(g, e, &frame) || !has_ended(g, e->owner))
+	if (e->what != MUTEX || !waits_so(g, e, &frame) || !has_ended(g, e->owner))
 		return lb_ok();
 	struct lbx_diagnosed *f = lbx_case_found(g->c, LBX_HIGH, 0.9);
 	if (!f)
@@ -211,7 +268,8 @@ static bool conclude(struct lbx_case *c, void *state)
 	g->c = c;
 	g->n_threads = stacks->ops->waits ? stacks->ops->waits(stacks, g->threads, THREADS_MOST) : 0;
 	for (int i = 0; i < g->n_threads; i++)
-		g->n += g->threads[i].address && read_edge(g, &g->threads[i], &g->edges[g->n]);
+		g->n += find_evaluation(c->table, g->threads[i].tid, &g->edges[g->n]) ||
+			(g->threads[i].address && read_edge(g, &g->threads[i], &g->edges[g->n]));
 	for (int i = 0; i < g->n; i++)
 		if (!look_at(g, &g->edges[i]))
 			return false;
@@ -224,13 +282,14 @@ const struct lbx_rule lbx_rule_locked_mutexes = {
 	.title = "threads that wait for each other's mutexes, or for one whose owner has ended",
 	.sees = LBX_SEES_STACKS,
 	.meaning =
-	    "Each of them waits for a mutex that another one holds, or for its end, in a circle: none will go on. What a\n"
-	    "thread holds when it ends stays locked.",
+	    "Each of them waits for a mutex that another one holds, for its end, or for what it evaluates, in a circle: none\n"
+	    "will go on. What a thread holds when it ends stays locked.",
 	.example = "lock(&cache); lock(&graph);     /* one thread */\n"
 		   "lock(&graph); lock(&cache);     /* another */",
 	.demands =
 	    "Threads wait in pthread_mutex_lock() for glibc mutexes whose owners (__owner) wait likewise, or in\n"
-	    "pthread_join(), in a circle; or whose owner is no thread of the process.",
+	    "pthread_join(), or for an evaluation by the runtime's records, in a circle; or whose owner is no thread of the\n"
+	    "process.",
 	.cure = "One order for all mutexes; no waiting for a thread while holding what it needs.",
 	.state = sizeof(struct graph),
 	.conclude = conclude,

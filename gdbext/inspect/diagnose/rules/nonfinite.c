@@ -1,14 +1,16 @@
 /* NaN and Inf among the values that are there, and, of the first that was computed, where it comes from. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/diagnose/rule.h"
+#include "inspect/origin/origin.h"
 #include "inspect/show/quant_parts.h"
 #include "inspect/tensor/describe.h"
 
-enum { OTHERS_TOLD = 4 };
+enum { OTHERS_TOLD = 4, ORIGIN_TENSORS = 64 /* that are looked at for where they come from */ };
 
 /* The rest: how many, and the first of them. */
 static void say_others(struct lbx_diagnosed *f, const struct lbx_findings *found)
@@ -47,10 +49,33 @@ static void say_groups(struct lbx_diagnosed *f, const struct lbx_tensor *t)
 	}
 }
 
+/* Where the first of them begins, as far as that is certain. */
+static bool say_origin(struct lbx_case *c, struct lbx_diagnosed *f, const struct lbx_tensor *t)
+{
+	struct lbx_origins origins;
+	struct lbx_origin_story story = { .site = 0 };
+
+	if (lbx_find_origins(c->context, t, ORIGIN_TENSORS, c->seconds, &origins)) {
+		lbx_tell_story(c->context, &origins, &story);
+		lbx_origins_deinit(&origins);
+	} else if (lb_error_cause() != LB_INTERRUPTED) {
+		lb_clear_error(); /* it has been evaluated again, or is gone */
+	}
+	if (!story.text[0])
+		return false;
+	LBX_SAY(f->evidence, " Its origin: %s", story.text);
+	if (story.advice[0])
+		LBX_SAY(f->advice, "%c%s. ", toupper(story.advice[0]), story.advice + 1);
+	lbx_diagnosed_tensor(f, &story.end);
+	if (story.site)
+		f->pc = story.site;
+	return true;
+}
+
 static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 {
 	const struct lbx_finding *first = &found->list[0];
-	bool is_nan = strcmp(first->kind, "nan") == 0;
+	bool is_nan = strcmp(first->kind, "nan") == 0, is_told;
 	char number[LBX_ID_TEXT_MAX];
 	struct lbx_tensor t;
 	struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_HIGH, is_nan ? 0.95 : 0.7, &first->key, &t);
@@ -63,8 +88,10 @@ static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 	LBX_SAY(f->evidence, "%s.", first->text);
 	say_groups(f, &t);
 	say_others(f, found);
-	LBX_SAY(f->advice, "`%sorigin %s` follows it to the operation or the data that it comes from.",
-		c->context->prefix ? c->context->prefix : "", t.name[0] ? t.name : number);
+	is_told = say_origin(c, f, &t);
+	LBX_SAY(f->advice, "`%sorigin %s` %s.", c->context->prefix ? c->context->prefix : "",
+		t.name[0] ? t.name : number,
+		is_told ? "shows the way from there" : "follows it to the operation or the data that it comes from");
 	return lb_ok();
 }
 

@@ -16,7 +16,7 @@ enum { FRAMES = 16 /* whose variables are looked through */ };
 /* What the flight recorder has of the memory that the fault's address lay in. */
 struct freed {
 	bool is_freed;
-	uint64_t buffer, start, bytes, tensor, time_ns, newest_ns;
+	uint64_t buffer, start, bytes, tensor, time_ns, newest_ns, site;
 	uint32_t thread;
 };
 
@@ -41,6 +41,7 @@ static bool happen(struct lbx_case *c, void *state, const struct lbx_happened *e
 	s->bytes = bytes;
 	s->time_ns = event->event->time_ns;
 	s->thread = event->event->thread;
+	s->site = lbx_happened_arg(c, event, "site");
 	return true;
 }
 
@@ -102,6 +103,21 @@ static void say_owner(struct lbx_case *c, const struct freed *s, struct lbx_diag
 		lb_clear_error();
 }
 
+/* Who gave it back, and how long before the end. */
+static void say_end(struct lbx_case *c, const struct freed *s, struct lbx_diagnosed *f)
+{
+	char where[512];
+
+	LBX_SAY(f->evidence, "; thread %" PRIu32 " gave it back to the system", s->thread);
+	if (s->site) {
+		lbx_describe_pc(c->context->target, s->site, where, sizeof where);
+		LBX_SAY(f->evidence, " in %s", where);
+	}
+	if (s->newest_ns > s->time_ns)
+		LBX_SAY(f->evidence, ", %.6f s before the last event", (double)(s->newest_ns - s->time_ns) / 1e9);
+	LBX_SAY(f->evidence, ".");
+}
+
 static bool tell_freed(struct lbx_case *c, const struct freed *s)
 {
 	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.98);
@@ -115,10 +131,7 @@ static bool tell_freed(struct lbx_case *c, const struct freed *s)
 		c->death.address, into, s->buffer);
 	LBX_SAY(f->evidence, "It was %s at 0x%" PRIx64, bytes, s->start);
 	say_owner(c, s, f);
-	LBX_SAY(f->evidence, "; thread %" PRIu32 " gave it back to the system", s->thread);
-	if (s->newest_ns > s->time_ns)
-		LBX_SAY(f->evidence, ", %.6f s before the last event", (double)(s->newest_ns - s->time_ns) / 1e9);
-	LBX_SAY(f->evidence, ".");
+	say_end(c, s, f);
 	say_pointers(c, s, f);
 	lbx_diagnosed_frame(f, lbx_case_own_frame(c));
 	LBX_SAY(f->advice, "A raw pointer lasts as long as its tensor: lb_keep() it while the pointer is used.");
