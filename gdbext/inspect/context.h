@@ -21,6 +21,7 @@ struct lbx_settings {
 };
 
 struct lbx_memory_marks;
+struct lbx_formula;
 struct lbx_context;
 
 struct lbx_symbol_space; /* inspect/symbols/symbol_names.h */
@@ -55,6 +56,7 @@ struct lbx_context {
 	bool lets_go; /* no more is needed of the program than where its tensors are: it may run on then */
 	struct lbx_kept *kept; /* NULL: this front end does not live on */
 	struct lbx_axes *axes; /* of views (inspect/operand/view.h) that have many; or NULL */
+	struct lbx_formula *formulas; /* inspect/formula/formula.h; or NULL */
 	struct lbx_table *table; /* the runtime's; by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	bool (*stacks_of_core)(struct lbx_target *core, struct lbx_stacks **ret); /* of another program; or NULL */

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "lazybones.h"
 #include "inspect/context.h"
+#include "inspect/formula/formula.h"
 #include "tensors/axes.h"
 
 static const struct lbx_provider *providers_of(const struct lbx_context *context)
@@ -267,6 +268,8 @@ void lbx_context_close(struct lbx_context *context)
 	close_sets(context);
 	lbx_table_destroy(context->table);
 	lbx_axes_destroy(context->axes);
+	lbx_formulas_destroy(context->formulas);
+	context->formulas = NULL;
 	lbx_python_close(context->python);
 	context->python = NULL;
 	context->looked_for_python = false;

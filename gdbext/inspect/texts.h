@@ -9,6 +9,8 @@
 #define LBX_SLICE_HELP \
 	LBX_T_HELP \
 	" A slice is written as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1].\n" \
+	"It may also be computed of tensors, in NumPy's words, outside the program:\n" \
+	"abs(q - k.T).max(), x[x > 3], x.reshape(2, -1) @ w, (x == y).mean(axis=0).\n" \
 	"Memory that is no tensor's is written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
 
 #define LBX_PRINT_OPTIONS \

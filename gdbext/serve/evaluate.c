@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "lazybones.h"
+#include "inspect/formula/formula.h"
 #include "serve/route.h"
 
 /* What a tensor is asked for behind a dot. */
@@ -13,11 +14,9 @@ static const struct attribute {
 	const char *name;
 	const char *command, *key; /* which tells it, under which key */
 } attributes[] = {
-	{ ".shape", "info", "shape" },    { ".dtype", "info", "dtype" },  { ".strides", "info", "strides" },
-	{ ".size", "info", "size" },      { ".nbytes", "info", "bytes" }, { ".ndim", "info", "shape" },
-	{ ".state", "info", "state" },    { ".mean()", "stats", "mean" }, { ".min()", "stats", "min" },
-	{ ".max()", "stats", "max" },     { ".std()", "stats", "std" },   { ".sum()", "stats", "sum" },
-	{ ".item()", "print", "values" },
+	{ ".shape", "info", "shape" }, { ".dtype", "info", "dtype" },  { ".strides", "info", "strides" },
+	{ ".size", "info", "size" },   { ".nbytes", "info", "bytes" }, { ".ndim", "info", "shape" },
+	{ ".state", "info", "state" },
 };
 
 /* The attribute at the end of the text; NULL: there is none. */
@@ -148,6 +147,35 @@ static bool try_tensor(struct lbx_call *call, const char *expression)
 	return true;
 }
 
+/* What is computed of tensors: abs(q - k.T).max(). False, without an error: it is not, and *why tells, which is the
+ * caller's. */
+static bool try_formula(struct lbx_call *call, const char *expression, char **why)
+{
+	const char *words[] = { "print", expression, NULL };
+	json_t *printed = NULL;
+
+	if (lbx_session_state(call->session) != LBX_PAUSED)
+		return false;
+	if (!lbx_ask_tensor(call, words, &printed)) {
+		*why = strdup(lb_error_message());
+		lb_clear_error();
+		call->status = 0;
+		return false;
+	}
+	json_t *shape = json_object_get(printed, "shape"), *values = json_object_get(printed, "values");
+	lb_auto_free char *text = text_of(json_array_size(shape) ? shape : values);
+	json_t *told = json_pack("{s:s, s:s, s:b, s:O*, s:O*, s:O}", "expression", expression, "kind", "tensor",
+				 "computed_outside", true, "shape", shape, "dtype", json_object_get(printed, "dtype"),
+				 "print", printed);
+	if (told && text)
+		json_object_set_new(told, "value",
+				    json_array_size(shape)
+					? json_sprintf("%s%s, computed", lbx_mi_string(printed, "dtype"), text)
+					: json_string(text));
+	json_decref(printed);
+	return lbx_answer(call, told);
+}
+
 static bool run_evaluate(struct lbx_call *call)
 {
 	const char *expression = lbx_call_string(call, "expression");
@@ -155,12 +183,21 @@ static bool run_evaluate(struct lbx_call *call)
 
 	if (strpbrk(expression, "\n\r") || !*expression)
 		return lbx_refuse(call, 400, "expression: one line is needed");
-	if (try_tensor(call, expression))
+	enum lbx_formula_sort sort = lbx_formula_sort(expression);
+	lb_auto_free char *why = NULL;
+	lb_clear_error(); /* of its syntax: it may be C's */
+	if ((sort == LBX_FORMULA_IS_ONE && try_formula(call, expression, &why)) ||
+	    (sort != LBX_FORMULA_IS_ONE && try_tensor(call, expression)) ||
+	    (sort == LBX_FORMULA_IS_LOOKUP && try_formula(call, expression, &why)))
 		return lb_ok();
 	lb_auto_free char *word = lbx_gdb_quote(expression), *command = NULL;
 	if (!word || asprintf(&command, "-data-evaluate-expression %s", word) < 0)
 		return lb_fail("out of memory");
 	if (!lbx_call_ask(call, &answer, command)) {
+		if (why && sort == LBX_FORMULA_IS_ONE) { /* C knows nothing of tensors */
+			lb_clear_error();
+			lb_fail("%s", why);
+		}
 		call->status = 422;
 		return false;
 	}
@@ -175,8 +212,9 @@ const struct lbx_route lbx_route_evaluate = {
 	.path = "/debug/evaluate",
 	.tool = "evaluate",
 	.summary = "evaluate an expression, of tensors or of the program's language",
-	.help = "Tensors come first: latents, latents[0,:4], latents.shape, latents.dtype, latents.mean(). What is lazy is\n"
-		"computed outside the program, and the answer says so (\"computed_outside\").",
+	.help = "Tensors come first: latents, latents[0,:4], latents.shape, latents.dtype, abs(latents - x0).max(), in NumPy's\n"
+		"words. What is lazy, or an expression, is computed outside the program, and the answer says so\n"
+		"(\"computed_outside\").",
 	.needs = LBX_WITH_GDB,
 	.params = {
 		{ "expression", LBX_STRING, true, "one line" },

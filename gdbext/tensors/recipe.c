@@ -145,19 +145,26 @@ int lbx_step_number(struct lbx_recipe *r, enum lb_dtype dtype, double value)
 	return (int)r->n - 1;
 }
 
-int lbx_step_constant(struct lbx_recipe *r, const float *values, int64_t n)
+int lbx_step_elements(struct lbx_recipe *r, enum lb_dtype dtype, int rank, const int64_t *shape, const void *elements)
 {
-	struct lbx_step *s = add(r, LB_OP_DATA, LB_F32, 1, &n);
+	struct lbx_step *s = add(r, LB_OP_DATA, dtype, rank, shape);
 
 	if (!s)
 		return LBX_FAIL;
-	s->constant = malloc((size_t)(n ? n : 1) * sizeof *values);
+	int64_t n = count(rank, shape);
+	size_t bytes = (size_t)n * (size_t)lbx_dtype_bytes(dtype);
+	s->constant = malloc(bytes ? bytes : 1);
 	if (!s->constant) {
 		lb_fail("out of memory for %lld numbers", (long long)n);
 		return LBX_FAIL;
 	}
-	memcpy(s->constant, values, (size_t)n * sizeof *values);
+	memcpy(s->constant, elements, bytes);
 	return (int)r->n - 1;
+}
+
+int lbx_step_constant(struct lbx_recipe *r, const float *values, int64_t n)
+{
+	return lbx_step_elements(r, LB_F32, 1, &n, values);
 }
 
 int lbx_step_arange(struct lbx_recipe *r, int64_t n)
@@ -262,7 +269,8 @@ int lbx_step_reshape(struct lbx_recipe *r, int x, int rank, const int64_t *shape
 		return LBX_FAIL;
 	if (rank > LB_MAX_RANK || count(rank, shape) != count(r->steps[x].rank, r->steps[x].shape))
 		return senseless();
-	if (rank == r->steps[x].rank && memcmp(shape, r->steps[x].shape, (size_t)rank * sizeof *shape) == 0)
+	if (rank == r->steps[x].rank &&
+	    (rank == 0 || memcmp(shape, r->steps[x].shape, (size_t)rank * sizeof *shape) == 0))
 		return x;
 	/* what differs only by axes of 1 keeps its strides */
 	struct lbx_step s = r->steps[x];

@@ -24,7 +24,7 @@ struct lbx_step {
 	enum lbx_doubt doubt;             /* once lbx_recipe_settle() has been there; of an input from the start */
 	const struct lbx_tensor *memory;  /* of an input: the tensor; of a leaf: whose memory it is a part of */
 	const char *why;                  /* of an input that has no value: the reason */
-	float *constant;                  /* of a leaf that is none: its elements */
+	void *constant;                   /* of a leaf that is none: its elements, row-major */
 };
 
 struct lbx_recipe {
@@ -46,7 +46,8 @@ int lbx_step_input(struct lbx_recipe *r, int i);
 int lbx_step_memory(struct lbx_recipe *r, int i, int rank, const int64_t *shape, const int64_t *strides,
 		    int64_t offset);
 int lbx_step_number(struct lbx_recipe *r, enum lb_dtype dtype, double value);
-/* float32 of one axis; copied. */
+/* Row-major elements, which are copied; and float32 ones of one axis. */
+int lbx_step_elements(struct lbx_recipe *r, enum lb_dtype dtype, int rank, const int64_t *shape, const void *elements);
 int lbx_step_constant(struct lbx_recipe *r, const float *values, int64_t n);
 /* 0, 1, … n - 1 as float32. */
 int lbx_step_arange(struct lbx_recipe *r, int64_t n);

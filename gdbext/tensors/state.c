@@ -79,6 +79,10 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 
 bool lbx_value_note(const struct lbx_tensor *t, char ret[LBX_NOTE_MAX])
 {
+	if (t->local) {
+		snprintf(ret, LBX_NOTE_MAX, "computed outside the program");
+		return true;
+	}
 	if (lbx_told_state(t) != LBX_IN_MEMORY)
 		return false;
 	snprintf(ret, LBX_NOTE_MAX, "as it lies in memory: %s keeps no mark of what it has computed",

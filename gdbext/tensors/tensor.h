@@ -57,6 +57,8 @@ struct lbx_tensor {
 	uint64_t eval, order, eval_ns;
 	uint64_t computed; /* evaluations that computed it */
 	uint32_t refs, scope_refs;
+	const void
+	    *local; /* the buffer, of a tensor that was computed in this process; NULL: it is in the program's memory */
 	char name[LB_NAME_MAX + 1]; /* "" without one */
 	/* the buffer, all 0 while there is none */
 	uint64_t buffer_id, data /* address of the buffer's first byte */;

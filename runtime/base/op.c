@@ -32,3 +32,26 @@ int lb_op_by_name(const char *name)
 	}
 	return -1;
 }
+
+/* MLX's table (mlx/types: promote_types), by rule: it is symmetric; a wider kind wins; the
+ * exceptions are mixed signs, and the two halves, which meet in float32. */
+enum lb_dtype lb_dtype_promoted(enum lb_dtype a, enum lb_dtype b)
+{
+	if (a > b) {
+		enum lb_dtype t = a;
+		a = b;
+		b = t;
+	}
+	if (a == b || a == LB_BOOL || b == LB_C64 || b == LB_F64)
+		return b;
+	if (b >= LB_F16)
+		return a < LB_F16 || b == LB_F32 ? b : LB_F32;
+	bool a_signed = lb_dtype_is_signed_int(a), b_signed = lb_dtype_is_signed_int(b);
+	if (a_signed == b_signed)
+		return b;
+	/* a unsigned, b signed: the narrowest signed that holds both */
+	if (a == LB_U64)
+		return LB_F32;
+	enum lb_dtype holds_a = a == LB_U8 ? LB_I16 : a == LB_U16 ? LB_I32 : LB_I64;
+	return holds_a > b ? holds_a : b;
+}

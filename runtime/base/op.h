@@ -30,6 +30,9 @@ extern const struct lb_op_info lb_ops[LB_OPS];
 extern const uint8_t lb_op_needs[LB_OPS]; /* enum lb_op_needs */
 extern const struct lb_dtype_info lb_dtypes[LB_DTYPES];
 
+/* The dtype that an operation on both gives. */
+enum lb_dtype lb_dtype_promoted(enum lb_dtype a, enum lb_dtype b);
+
 /* The number of the operation with this name, or -1. */
 int lb_op_by_name(const char *name);
 

@@ -15,29 +15,6 @@
 
 enum { SHOWN = 5 };
 
-/* Edits that make a into b, at most `most`. */
-static int distance(const char *a, const char *b, int most)
-{
-	size_t n = strlen(a), m = strlen(b);
-	int row[64];
-
-	if (m >= sizeof row / sizeof *row || n > m + (size_t)most || m > n + (size_t)most)
-		return most + 1;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		int diagonal = row[0];
-		row[0] = (int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
-			diagonal = row[j];
-			int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-			row[j] = change < edit ? change : edit;
-		}
-	}
-	return row[m];
-}
-
 /* What is unallocated is not meant where another has the name. */
 static void add_same(struct lbx_named *found, const struct lbx_tensor *t)
 {
@@ -101,7 +78,7 @@ bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX],
 			else if (lbx_is_spelling(prefixes[i], t.name, t.id) && found[i].n_spelt++ == 0)
 				found[i].spelt = t;
 		}
-		int score = distance(shortest, t.name, 2);
+		int score = lbx_edits(shortest, t.name, 2);
 		if (score > 0 && score <= 2 && (size_t)score < length)
 			add_near(&found[n - 1], t.name, score);
 		else if (score > 2 && length >= 2 && strstr(t.name, shortest))

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/formula/formula.h"
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
 #include "inspect/operand/handle.h"
@@ -25,6 +26,8 @@
 #include "python/frames.h"
 
 enum { MAX_BRACKETS = 16 };
+/* What a text may be: a tensor that has a record; or memory, too; or what is computed, too. */
+enum wanted { RECORDS, OPERANDS, VALUES };
 
 static const char *skip(const char *s)
 {
@@ -378,7 +381,91 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 	return ok;
 }
 
-static bool select_any(struct lbx_context *context, const char *text, bool views, struct lbx_selection *ret)
+/* What an expression takes for a name, too: then what stands in brackets behind it need not be a slice. */
+static bool is_word(const char *text)
+{
+	enum lbx_formula_sort sort = lbx_formula_sort(text);
+
+	return *text != '(' && (sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_LOOKUP);
+}
+
+/* Whether a tensor has the text for its name, whatever else it may look like, or all of it but a slice: l_out-3[0]. */
+static bool is_name(struct lbx_context *context, const char *text)
+{
+	lb_auto_free struct names *names = calloc(1, sizeof *names);
+	size_t lengths[MAX_BRACKETS + 1];
+	struct lbx_tensors *tensors;
+	bool clean = lb_ok(), is = false;
+	int n = prefixes(text, lengths);
+
+	for (int i = 0; names && i < n; i++)
+		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
+	if (names && context->target && lbx_context_tensors(context, &tensors) &&
+	    lbx_find_named(tensors, names->prefixes, n, names->found))
+		for (int i = 0; i < n && !is; i++)
+			is = names->found[i].count > 0 && (i == 0 || !is_word(names->prefixes[i]));
+	if (clean && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	return is;
+}
+
+/* C would take `x + 1` for the record behind that of x. */
+static bool is_computed(struct lbx_context *context, const char *text)
+{
+	bool clean = lb_ok();
+	enum lbx_formula_sort sort = lbx_formula_sort(text);
+
+	if (clean)
+		lb_clear_error();
+	return sort == LBX_FORMULA_IS_ONE && !is_name(context, text);
+}
+
+static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret);
+
+static bool find_operand(struct lbx_context *context, const char *text, struct lbx_tensor *ret,
+			 struct lbx_slice *ret_slice)
+{
+	struct lbx_selection s;
+
+	if (!select_any(context, text, OPERANDS, &s))
+		return false;
+	*ret = s.tensor;
+	*ret_slice = s.slice;
+	return true;
+}
+
+static bool compute(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	return lbx_formula_compute(context, text, find_operand, &ret->tensor);
+}
+
+/* A tensor by its name or by an expression of the program, else one that is computed. */
+static bool select_computed(struct lbx_context *context, const char *text, bool quoted, struct lbx_selection *ret)
+{
+	char why[LB_ERROR_MAX];
+	bool clean = lb_ok();
+	enum lbx_formula_sort sort = lbx_formula_sort(text);
+
+	snprintf(why, sizeof why, "%s", lb_error_message());
+	if (clean)
+		lb_clear_error();
+	if (sort == LBX_FORMULA_IS_ONE && !is_name(context, text))
+		return lb_ok() && compute(context, text, ret);
+	if (select_plain(context, text, quoted, ret))
+		return true;
+	if (sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
+	    (context->target && lbx_target_waits(context->target)))
+		return false;
+	/* what is something else, as a handle that is none, has its own message */
+	bool is_unknown = strncmp(lb_error_message(), "no tensor '", 11) == 0;
+	if (sort == LBX_FORMULA_IS_BROKEN && (!is_unknown || !strpbrk(text, "+*/%<>=~^|(")))
+		return false;
+	lb_clear_error();
+	return sort == LBX_FORMULA_IS_BROKEN ? lb_fail("%s", why) : compute(context, text, ret);
+}
+
+static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret)
 {
 	char plain[2][LBX_TEXT_MAX];
 	bool done;
@@ -400,21 +487,25 @@ static bool select_any(struct lbx_context *context, const char *text, bool views
 	text = skip(text);
 	if (!*text) /* nothing but quotes and blanks */
 		return lb_fail("no tensor given");
+	bool quoted = strcmp(plain[0], given) != 0;
+	if (*text != '@' && wanted == RECORDS && is_computed(context, text))
+		return lb_fail("'%s' is computed: it has values (`print`, `stats`), and no record", text);
 	if (*text != '@')
-		return select_plain(context, text, strcmp(plain[0], given) != 0, ret);
-	if (!views)
+		return wanted == VALUES ? select_computed(context, text, quoted, ret)
+					: select_plain(context, text, quoted, ret);
+	if (wanted == RECORDS)
 		return lb_fail("'%s' is memory; a tensor is needed", text);
 	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);
 }
 
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret)
 {
-	return select_any(context, text, true, ret);
+	return select_any(context, text, VALUES, ret);
 }
 
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret)
 {
-	return select_any(context, text, false, ret);
+	return select_any(context, text, RECORDS, ret);
 }
 
 bool lbx_select_again(struct lbx_selection *s)

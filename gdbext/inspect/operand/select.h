@@ -17,7 +17,8 @@ struct lbx_selection {
 enum { LBX_SELECTION_MAX = LB_NAME_MAX + LBX_ID_TEXT_MAX + 1024 };
 
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret);
-/* The same, or a view: then the tensor has neither id nor record. */
+/* The same, or memory (view.h), or an expression that is computed (inspect/formula/formula.h): then the tensor has neither id
+ * nor record. */
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
 /* Where its value is there, it counts as not there, so that a replay computes it. Fails for what nothing computes. */
 bool lbx_select_again(struct lbx_selection *selection);

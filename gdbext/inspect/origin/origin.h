@@ -72,7 +72,7 @@ void lbx_origins_deinit(struct lbx_origins *origins);
 /* What they come to, for a finding about o->start; all empty where that is not certain. */
 struct lbx_origin_story {
 	char text
-	    [1024]; /* "y (…): log made it of inputs without any, in main at x.c:8; the first is log(-1), in float32." */
+	    [1024]; /* "y (…): log made it of inputs without any, in main at line 8; the first is log(-1), in float32." */
 	char advice[LBX_ORIGIN_WHY];
 	struct lbx_key end; /* the tensor that it begins with */
 	uint64_t site; /* of the call that made that; 0: not known */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/replay/demand.h"
+#include "inspect/replay/replay.h"
 #include "inspect/tensor/describe.h"
 #include "tensors/recipe.h"
 
@@ -141,8 +142,10 @@ static bool add_memory(struct lowering *l, const struct lbx_tensor *t, int rank,
 	if (t->encoding)
 		return add_blocks(l, t, rank, shape, strides, offset, ret);
 	struct lbx_graph_node *leaf = add_leaf(l, t, t->dtype);
-	if (leaf)
+	if (leaf) {
 		set_layout(&leaf->tensor, rank, shape, strides, offset);
+		leaf->constant = t->local;
+	}
 	*ret = l->to->graph.n - 1;
 	return leaf != NULL;
 }
@@ -270,6 +273,30 @@ static bool lower_leaf(struct lowering *l, const struct lbx_tensor *t, uint32_t 
 	return add_memory(l, t, t->rank, lbx_shape(t), lbx_strides(t), t->offset, ret);
 }
 
+/* What is the runtime's stays as it is, over what its inputs have become. */
+static bool copy_node(struct lowering *l, const struct lbx_graph_node *node, uint32_t *ret)
+{
+	struct lbx_graph_node *copy;
+
+	for (uint32_t i = 0; i < node->tensor.n_inputs; i++) {
+		uint32_t input = l->from->inputs[node->first_input + i];
+		if (l->whys[input])
+			return lb_fail("%s", l->whys[input]);
+	}
+	if (!lbx_can_replay(&node->tensor))
+		return false;
+	copy = add_node(l, &node->tensor, node->tensor.dtype);
+	if (!copy)
+		return false;
+	copy->tensor = node->tensor;
+	copy->tensor.n_inputs = 0;
+	*ret = l->to->graph.n - 1;
+	for (uint32_t i = 0; i < node->tensor.n_inputs; i++)
+		if (!add_input(l, l->to->results[l->from->inputs[node->first_input + i]]))
+			return false;
+	return true;
+}
+
 static bool lower_node(struct lowering *l, uint32_t i)
 {
 	const struct lbx_graph_node *node = &l->from->nodes[i];
@@ -278,8 +305,9 @@ static bool lower_node(struct lowering *l, uint32_t i)
 	uint64_t n_inputs = g->n_inputs;
 	struct lbx_recipe r = { 0 };
 
-	bool ok = node->is_leaf ? lower_leaf(l, &node->tensor, &l->to->results[i])
-				: add_steps(l, node, &r, &l->to->results[i]);
+	bool ok = node->is_leaf                       ? lower_leaf(l, &node->tensor, &l->to->results[i])
+		  : lbx_needs_lowering(&node->tensor) ? add_steps(l, node, &r, &l->to->results[i])
+						      : copy_node(l, node, &l->to->results[i]);
 	lbx_recipe_deinit(&r);
 	if (ok)
 		return true;

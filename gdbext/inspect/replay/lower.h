@@ -8,7 +8,7 @@
 struct lbx_lowered {
 	struct lbx_graph graph; /* each of its tensors has the number and the name of that which it is a step of */
 	uint32_t *results;      /* by node of the graph that was lowered: the node that is its value, or UINT32_MAX */
-	float **constants;
+	void **constants;
 	uint32_t n_constants, constants_room;
 };
 

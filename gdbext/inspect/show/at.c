@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
-#include "inspect/forensics/handed_out.h"
+#include "inspect/operand/handed_out.h"
 #include "inspect/operand/address.h"
 #include "inspect/operand/handle.h"
 #include "inspect/tensor/describe.h"

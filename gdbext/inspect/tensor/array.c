@@ -85,7 +85,7 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, 
 	if (t->torn)
 		return lb_fail("tensor #%llu is torn: the program stopped while it was being changed", id);
 	memset(ret, 0, sizeof *ret);
-	ret->target = lbx_target_glance(target); /* elements may be many: they are not kept */
+	ret->target = t->local ? NULL : lbx_target_glance(target); /* elements may be many: they are not kept */
 	ret->low = t->data;
 	ret->high = t->data + (uint64_t)t->buffer_bytes;
 	ret->dtype = t->dtype;
@@ -99,7 +99,9 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, 
 		return lb_fail("tensor #%llu is corrupt: its shape, strides and offset reach out of "
 			       "its buffer of %lld byte%s",
 			       id, (long long)t->buffer_bytes, LB_S(t->buffer_bytes));
-	if (ret->size)
+	if (t->local)
+		ret->local = t->local;
+	else if (ret->size)
 		ret->local = lbx_target_map(target, ret->low, (size_t)t->buffer_bytes);
 	return true;
 }

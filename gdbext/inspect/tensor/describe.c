@@ -91,7 +91,7 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "inputs", inputs(t));
 	json_object_set_new(o, "size", lbx_json_int_if(!t->is_shapeless, t->size));
 	json_object_set_new(o, "nbytes", lbx_json_int_if(!t->is_shapeless, lbx_tensor_nbytes(t)));
-	json_object_set_new(o, "data", lbx_json_address(lbx_tensor_data(t)));
+	json_object_set_new(o, "data", t->local ? json_null() : lbx_json_address(lbx_tensor_data(t)));
 	json_object_set_new(o, "record", lbx_json_address(t->address));
 	json_object_set_new(o, "provider", t->of ? json_string(t->of->provider) : json_null());
 	if (t->torn)

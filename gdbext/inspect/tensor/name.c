@@ -110,3 +110,25 @@ bool lbx_is_spelling(const char *text, const char *name, uint64_t id)
 	snprintf(suffix, sizeof suffix, "_%llu", (unsigned long long)id);
 	return !*text || strcmp(text, suffix) == 0 || strcmp(text, "_") == 0; /* _: of a keyword */
 }
+
+int lbx_edits(const char *a, const char *b, int most)
+{
+	size_t n = strlen(a), m = strlen(b);
+	int row[64];
+
+	if (m >= sizeof row / sizeof *row || n > m + (size_t)most || m > n + (size_t)most)
+		return most + 1;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = (int)j;
+	for (size_t i = 1; i <= n; i++) {
+		int diagonal = row[0];
+		row[0] = (int)i;
+		for (size_t j = 1; j <= m; j++) {
+			int change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+			diagonal = row[j];
+			int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+			row[j] = change < edit ? change : edit;
+		}
+	}
+	return row[m];
+}

@@ -26,4 +26,7 @@ bool lbx_escape_indices(const char *glob, char *ret, size_t size);
  * perhaps with _ID after it, or tensor:: before it. */
 bool lbx_is_spelling(const char *text, const char *name, uint64_t id);
 
+/* How many characters are to be put in, taken out or changed to make b of a, whatever their case; more than `most`: `most` + 1. */
+int lbx_edits(const char *a, const char *b, int most);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "inspect/diagnose/rule.h"
-#include "inspect/forensics/handed_out.h"
+#include "inspect/operand/handed_out.h"
 #include "inspect/operand/frames.h"
 #include "inspect/operand/places.h"
 

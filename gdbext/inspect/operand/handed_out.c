@@ -1,4 +1,4 @@
-#include "inspect/forensics/handed_out.h"
+#include "inspect/operand/handed_out.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@ struct lbx_handed_out {
 };
 /* Whether that memory has been given back to the runtime since, and perhaps to another tensor; `buffer` has the address. */
 bool lbx_handed_out_is_stale(const struct lbx_handed_out *one, const struct lbx_buffer *buffer);
-/* "0x…, which was given for #3 in main at x.c:8; that memory is of y (…) now", behind what names it. */
+/* "0x…, which was given for #3 in main; that memory is of y (…) now", behind what names it. */
 void lbx_describe_stale(struct lbx_context *context, const struct lbx_handed_out *one, const struct lbx_buffer *buffer,
 			char *ret, size_t size);
 
