@@ -9,6 +9,8 @@
 #include "inspect/formula/formula.h"
 #include "serve/route.h"
 
+enum { FEW = 16 /* numbers that are told as they are */ };
+
 /* What a tensor is asked for behind a dot. */
 static const struct attribute {
 	const char *name;
@@ -163,15 +165,16 @@ static bool try_formula(struct lbx_call *call, const char *expression, char **wh
 		return false;
 	}
 	json_t *shape = json_object_get(printed, "shape"), *values = json_object_get(printed, "values");
-	lb_auto_free char *text = text_of(json_array_size(shape) ? shape : values);
+	/* a number, or a few of them, as a shape has */
+	bool is_short = json_array_size(shape) < 2 && json_array_size(values) <= FEW;
+	lb_auto_free char *text = text_of(is_short ? values : shape);
 	json_t *told = json_pack("{s:s, s:s, s:b, s:O*, s:O*, s:O}", "expression", expression, "kind", "tensor",
 				 "computed_outside", true, "shape", shape, "dtype", json_object_get(printed, "dtype"),
 				 "print", printed);
 	if (told && text)
 		json_object_set_new(told, "value",
-				    json_array_size(shape)
-					? json_sprintf("%s%s, computed", lbx_mi_string(printed, "dtype"), text)
-					: json_string(text));
+				    is_short ? json_string(text)
+					     : json_sprintf("%s%s, computed", lbx_mi_string(printed, "dtype"), text));
 	json_decref(printed);
 	return lbx_answer(call, told);
 }

@@ -9,7 +9,10 @@ static bool check_shapes(const char *op, const struct lb_tensor *q, const struct
 {
 	char tq[LB_SHAPE_TEXT], tk[LB_SHAPE_TEXT], tv[LB_SHAPE_TEXT];
 	const char *wrong = NULL;
-	if (q->rank != 4 || k->rank != 4 || v->rank != 4)
+	if (q->rank == 3 && k->rank == 3 && v->rank == 3)
+		wrong = "the batch axis is missing, of (batch, heads, positions, features): "
+			"lb_expand_dims(x, LB_AXES(0)) adds one";
+	else if (q->rank != 4 || k->rank != 4 || v->rank != 4)
 		wrong = "each must have four axes: (batch, heads, positions, features)";
 	else if (q->shape[0] != k->shape[0] || q->shape[0] != v->shape[0])
 		wrong = "the batches (axis 0) must be the same";

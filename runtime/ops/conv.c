@@ -84,8 +84,11 @@ lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 		return NULL;
 	if (x->rank != 4 || weight->rank != 4) {
 		fail("conv2d", lb_shape_of(x), lb_shape_of(weight),
-		     "both must have four axes: (batch, rows, columns, "
-		     "channels) and (outputs, rows, columns, channels)");
+		     x->rank == 3 && weight->rank == 4
+			 ? "the batch axis of x is missing, of (batch, rows, columns, channels): "
+			   "lb_expand_dims(x, LB_AXES(0)) adds one"
+			 : "both must have four axes: (batch, rows, columns, "
+			   "channels) and (outputs, rows, columns, channels)");
 		return NULL;
 	}
 	return conv("conv2d", x, weight, options, site);
@@ -147,8 +150,11 @@ lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 		return NULL;
 	if (x->rank != 3 || weight->rank != 3) {
 		fail("conv1d", lb_shape_of(x), lb_shape_of(weight),
-		     "both must have three axes: (batch, length, "
-		     "channels) and (outputs, length, channels)");
+		     x->rank == 2 && weight->rank == 3
+			 ? "the batch axis of x is missing, of (batch, length, channels): "
+			   "lb_expand_dims(x, LB_AXES(0)) adds one"
+			 : "both must have three axes: (batch, length, "
+			   "channels) and (outputs, length, channels)");
 		return NULL;
 	}
 	options.stride[1] = options.dilation[1] = 1;

@@ -159,6 +159,15 @@ void play_failing_reshape(bool sick)
 	lb_keep(lb_named("y", lb_reshape(normal(6, 4, 12), sick ? LB_SHAPE(5, 5) : LB_SHAPE(3, 8))));
 }
 
+/* One sequence, where a batch of them is wanted. */
+void play_missing_batch(bool sick)
+{
+	lb_tensor *heads = lb_reshape(normal(32, 8, 13), LB_SHAPE(1, 4, 8, 8));
+	lb_tensor *q = sick ? lb_squeeze(heads, LB_AXES(0)) : heads;
+
+	lb_keep(lb_named("y", lb_attention(q, q, q, 0.35, false, NULL)));
+}
+
 /* A turn's work. */
 static lb_tensor *turn(int64_t size, uint64_t key)
 {

@@ -24,6 +24,8 @@ arrays = {
     "empty": np.zeros((0, 4), dtype=np.float32),
     "order": np.array([2, 0, 2, 1], dtype=np.int32),
     "odd": np.array([1, np.nan, -np.inf, np.inf, -0.0, -2], dtype=np.float32),
+    "left": random.standard_normal((16, 16)).astype(np.float32),
+    "right": random.standard_normal((16, 16)).astype(np.float32),
 }
 np.savez(path, **arrays)
 
@@ -160,6 +162,14 @@ with subprocess.Popen([subject, path], stdin=subprocess.PIPE, stdout=subprocess.
         compare(process.pid, text, reference)
     for text, (what, at) in WRONG.items():
         refuse(process.pid, text, what, at)
+    # what a difference means where the operands of a product have changed places
+    for reference, explained in (arrays["right"] @ arrays["left"], True), (arrays["left"] @ arrays["right"].T, False):
+        np.save(path + ".npy", reference)
+        answer = subprocess.run([lazybones, "pid", str(process.pid), "diff", "product", path + ".npy", "--json"], stdout=subprocess.PIPE,
+                                timeout=60, check=False)
+        found = [x["text"] for x in json.loads(answer.stdout)["explanations"]["found"]]
+        expected = ["the second is the first's product with its operands exchanged: right @ left, not left @ right"]
+        judge(found == (expected if explained else []), f"a product: {found}")
     process.stdin.close()
 print(f"{passed} passed, {failed} failed, 0 skipped")
 sys.exit(failed > 0)

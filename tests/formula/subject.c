@@ -4,7 +4,7 @@
 
 int main(int n, char **words)
 {
-	static const char *const names[] = { "q", "k", "z", "i", "u", "mask", "h", "one", "empty", "order", "odd" };
+	static const char *const names[] = { "q", "k", "z", "i", "u", "mask", "h", "one", "empty", "order", "odd", "left", "right" };
 	lb_tensor *all[sizeof names / sizeof *names];
 	int which = 2;
 	double scale = 0.25;
@@ -19,6 +19,7 @@ int main(int n, char **words)
 		}
 		lb_tensor *twice = lb_named("twice", lb_multiply(all[0], lb_scalar(2)));
 		lb_tensor *deep = lb_named("layers.0.out", lb_transpose(lb_tanh(twice), LB_AXES(1, 0)));
+		lb_eval(lb_named("product", lb_matmul(all[11], all[12])));
 		if (!lb_ok())
 			fprintf(stderr, "%s\n", lb_error_message());
 		puts(lb_ok() ? "ready" : "failed");

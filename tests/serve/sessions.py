@@ -301,11 +301,15 @@ def case_tensors():
         names = {v["name"]: v for v in s.data("GET", "/debug/variables")["variables"]}
         check("variables that hold tensors", names["next"]["tensor"]["name"] == "next", names)
         for expression, value in [("next.shape", "[1, 256, 64]"), ("next.mean()", "2.0"), ("next.dtype", "float32"),
-                                  ("steps * 2", "6"), ("latents.ndim", "3")]:
+                                  ("steps * 2", "6"), ("latents.ndim", "3"),
+                                  ("abs(next - latents).max()", "1.0"), ("(next > 1).sum()", "16384"),
+                                  ("latents.T.shape", "[64, 256, 1]"), ("next * 2 - 1", "float32[1, 256, 64], computed")]:
             told = s.data("POST", "/debug/evaluate", expression=expression)
             check(f"evaluate {expression}", told["value"] == value, told)
         told = s.data("POST", "/debug/evaluate", expression="next[0,0,:2]")
         check("evaluate a slice of what is lazy", told["computed_outside"] and told["print"]["values"] == [2, 2], told)
+        status, answer = s.post("/debug/evaluate", expression="next @ nobody")
+        check("an expression that makes no sense", status == 422 and "^" in answer["error"] and "nobody" in answer["error"], answer)
         check("evaluate nonsense", s.post("/debug/evaluate", expression="nonsense +")[0] == 422)
         check("two lines are refused", s.post("/debug/evaluate", expression="1\nshell id")[0] == 400)
         check("the program has not changed", s.data("GET", "/tensors/next")["state"] == "lazy")

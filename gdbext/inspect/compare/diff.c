@@ -10,6 +10,7 @@
 #include "base/plural.h"
 #include "inspect/command.h"
 #include "inspect/compare/compare.h"
+#include "inspect/compare/exchanged.h"
 #include "inspect/compare/explain.h"
 #include "inspect/compare/formats.h"
 #include "inspect/compare/groups.h"
@@ -429,15 +430,20 @@ static bool compare_shapes(struct diff *d)
 }
 
 /* Of all elements; where there is none, of the part in which they differ. */
-static bool explain(struct diff *d, struct lbx_out *out)
+static bool explain(struct lbx_context *context, struct diff *d)
 {
+	struct lbx_out *out = context->out;
 	struct lbx_array a, b;
 	struct lbx_comparison c;
 
 	if (!lbx_explain(&d->a.array, &d->b.array, d->same_shape ? &d->c : NULL, &d->options, out, &d->explanations))
 		return false;
-	if (d->explanations.n || d->explanations.out_of_time || !d->same_shape ||
-	    !lbx_where_part(&d->where, &d->a.array, &a) || !lbx_where_part(&d->where, &d->b.array, &b))
+	if (d->explanations.n || d->explanations.out_of_time || !d->same_shape)
+		return true;
+	if (!lbx_explain_exchanged(context, &d->a, &d->b, &d->c, &d->explanations))
+		return false;
+	if (d->explanations.n || !lbx_where_part(&d->where, &d->a.array, &a) ||
+	    !lbx_where_part(&d->where, &d->b.array, &b))
 		return true;
 	d->is_of_part = true;
 	return lbx_compare(&a, &b, &d->levels.tolerance, NULL, out, &c) &&
@@ -456,7 +462,7 @@ static bool run(struct lbx_context *context, struct diff *d)
 	if (d->same_shape && !equal && !compare_groups(d, out))
 		return false;
 	d->explains = d->explains && !equal && !d->where.nan_alone;
-	if (d->explains && !explain(d, out))
+	if (d->explains && !explain(context, d))
 		return false;
 	if (!d->same_shape && d->explanations.n == 0)
 		return fail_for_shapes(d);

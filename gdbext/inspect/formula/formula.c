@@ -375,6 +375,38 @@ static bool check_operand(struct lbx_formula *f, int node, const struct lbx_tens
 				LB_MAX_RANK);
 }
 
+/* What a replay cannot decode, as quantised integers, is decoded here. */
+static bool decode(struct lbx_formula *f, struct operand *o)
+{
+	struct lbx_tensor *t = &o->tensor;
+	struct lbx_array a;
+	struct lbx_step layout = { .rank = t->rank };
+	int64_t stride = 1;
+
+	if (t->state != LBX_READY || !t->encoding || (t->encoding->decode && t->encoding->elements > 1))
+		return true;
+	if (t->size > f->context->settings->replay_memory / (int64_t)sizeof(float))
+		return lb_fail("%s has %lld elements: more than a replay may use memory for (`set replay-memory`)",
+			       t->name, (long long)t->size);
+	if (!lbx_array_of_tensor(f->context->target, t, &a))
+		return false;
+	o->own = malloc((size_t)t->size * sizeof(float) + 1);
+	if (!o->own)
+		return lb_fail("out of memory for %lld numbers", (long long)t->size);
+	if (!lbx_array_gather(&a, f->context->out, "reading tensors", o->own))
+		return false;
+	memcpy(layout.shape, lbx_shape(t), (size_t)t->rank * sizeof *layout.shape);
+	for (int i = layout.rank; i-- > 0; stride *= layout.shape[i] > 1 ? layout.shape[i] : 1)
+		layout.strides[i] = stride;
+	set_layout(t, &layout);
+	t->encoding = NULL;
+	t->dtype = a.dtype;
+	t->local = o->own;
+	t->data = (uint64_t)(uintptr_t)o->own;
+	t->buffer_bytes = t->size * (int64_t)sizeof(float);
+	return true;
+}
+
 /* False, without an error: the text names no tensor, and no number; why not is kept. */
 static bool find_operand(struct lbx_formula *f, int node)
 {
@@ -402,7 +434,7 @@ static bool find_operand(struct lbx_formula *f, int node)
 		o->tensor.id = (uint64_t)f->n_operands;
 	}
 	f->names.slices[node] = slice;
-	return true;
+	return decode(f, o);
 }
 
 /* Words that are looked up only if nothing else is meant by them. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -52,12 +53,37 @@ void lbx_operand_take_format(struct lbx_operand *operand)
 		snprintf(operand->format, sizeof operand->format, "%s", encoding->name);
 }
 
+static bool is_square(const struct lbx_tensor *t)
+{
+	return t->rank >= 2 && lbx_shape(t)[t->rank - 1] == lbx_shape(t)[t->rank - 2];
+}
+
+static void take_product(const struct lbx_tensor *t, struct lbx_operand *ret)
+{
+	char x[LBX_ID_TEXT_MAX], y[LBX_ID_TEXT_MAX];
+	struct lbx_tensor a, b;
+	bool clean = lb_ok();
+
+	if (strcasecmp(t->op, "matmul") == 0 && t->n_inputs == 2 && lbx_tensor_input(t, 0, &a) &&
+	    lbx_tensor_input(t, 1, &b) && a.id && b.id && is_square(&a) && is_square(&b) && lbx_tensors_alike(&a, &b)) {
+		lbx_tensor_id_text(&a, x);
+		lbx_tensor_id_text(&b, y);
+		snprintf(ret->factors[0], sizeof ret->factors[0], "%s", a.name[0] ? a.name : x);
+		snprintf(ret->factors[1], sizeof ret->factors[1], "%s", b.name[0] ? b.name : y);
+		snprintf(ret->exchanged, sizeof ret->exchanged, "%s @ %s", y, x);
+	}
+	if (clean)
+		lb_clear_error();
+}
+
 bool lbx_operand_selected(struct lbx_context *context, const struct lbx_selection *s, struct lbx_operand *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	lbx_selection_label(s, ret->label, sizeof ret->label);
 	memcpy(ret->name, s->tensor.name, sizeof ret->name);
 	ret->group = group_of(&s->tensor);
+	if (!s->slice.n)
+		take_product(&s->tensor, ret);
 	if (s->tensor.state == LBX_READY) {
 		if (!lbx_array_of_tensor(context->target, &s->tensor, &ret->array) ||
 		    !lbx_slice_apply(&s->slice, &ret->array))

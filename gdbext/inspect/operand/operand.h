@@ -11,9 +11,12 @@ struct lbx_operand {
 	char label[LBX_SELECTION_MAX];
 	char name[LB_NAME_MAX + 1];   /* of a tensor, without its slice */
 	bool was_lazy;                /* the value is a replay's */
-	int64_t group;                /* elements that were quantised together; 0: none were */
-	char format[24];              /* how, as lbx_format_error() names it; or "" */
-	struct lbx_context context;   /* where a tensor of another program was found; else without a target */
+	/* Of a whole product of two matrices that could be exchanged: an expression of what that would be, "#7 @ #3", and what
+	 * the two are called; or "". */
+	char exchanged[2 * LBX_ID_TEXT_MAX + 8], factors[2][80];
+	int64_t group; /* elements that were quantised together; 0: none were */
+	char format[24]; /* how, as lbx_format_error() names it; or "" */
+	struct lbx_context context; /* where a tensor of another program was found; else without a target */
 	struct lbx_replayed replayed;
 	struct lbx_array_file file;
 };

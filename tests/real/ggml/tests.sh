@@ -100,6 +100,9 @@ seen()
 	same "$1, $2: blocks, and their rows" $'w.q8_0[0,:6]: q8_0 (6,)\n[-4.  -2.5 -1.   0.5  2.   3.5]' \
 		"$($3 print 'w.q8_0[0,:6]')"
 	same "$1, $2: the same of 4 bits" $'w.q4_0[15,-4:]: q4_0 (4,)\n[ 3.5 -3.  -1.5  0. ]' "$($3 print 'w.q4_0[15,-4:]')"
+	# the activations of such a product are of 8 bits, too
+	same "$1, $2: a product of blocks, computed" 'True' \
+		"$($3 print 'allclose(y.q8_0, a @ w.q8_0.T, rtol=0.02, atol=0.5)' | tail -1)"
 	same "$1, $2: a node" \
 		'rows: float32 (2, 64), as it lies in memory: ggml keeps no mark of what it has computed' \
 		"$($3 print rows | head -1)"

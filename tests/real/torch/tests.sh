@@ -250,6 +250,7 @@ torch_locals()
 	same "$what: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' "no tensor 'list'")" \
 		"$(for of in x 'list[0][0]' 'list[1]' maybe shared 'list[2]'; do $process print "$of" 2>&1; done |
 			sed -n "s/^#.*: float32 //p; s/^lazybones: \(no tensor '.*'\):.*/\1/p")"
+	same "$what: what is computed of them" 'True' "$($process print 'allclose((x @ list[0]).T, x @ list[0])' 2>&1 | tail -1)"
 	torch_released
 }
 
