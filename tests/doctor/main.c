@@ -45,6 +45,15 @@ int main(int argc, char **argv)
 		lb_eval(normal(4, 4, 1));
 		raise(SIGSEGV);
 	}
+	if (argc > 1 && strcmp(argv[1], "overrun") == 0) {
+		lb_tensor *x = NULL;
+		LB_SCOPE {
+			x = lb_keep(lb_exp(normal(4, 4, 1)));
+			((volatile float *)(uintptr_t)lb_data(x))[16] = 1;
+		}
+		lb_release(x);
+		return 0;
+	}
 	if (argc > 1 && strcmp(argv[1], "leak") == 0)
 		leak();
 	for (int i = 0; argc == 3 && i < SCENES; i++) {
