@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lazybones.h"
+#include "target/file_symbol.h"
 #include "target/loader.h"
 #include "target/printable.h"
 
@@ -27,12 +28,27 @@ static bool find_pointer(struct lbx_target *target, uint64_t *ret)
 	return found;
 }
 
+/* Of a program that has the library within itself. */
+static bool find_in_program(struct lbx_target *target, uint64_t *ret)
+{
+	struct lbx_module m;
+
+	for (size_t i = 0; lbx_target_module(target, i, &m); i++) {
+		if (m.is_program && m.file && lbx_module_is_used(&m) && lbx_file_symbol(m.file, "__abort_msg", ret)) {
+			*ret += m.start;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool read_message(struct lbx_target *target, char *ret, size_t size)
 {
 	uint64_t at, message;
 	uint32_t bytes;
 
-	if (!find_pointer(target, &at) || !lbx_target_try_read(target, at, &message, sizeof message) || !message ||
+	if ((!find_pointer(target, &at) && !find_in_program(target, &at)) ||
+	    !lbx_target_try_read(target, at, &message, sizeof message) || !message ||
 	    !lbx_target_try_read(target, message, &bytes, sizeof bytes) || bytes <= sizeof bytes || bytes > SIZE_MOST ||
 	    !lbx_target_read_string(target, message + sizeof bytes, ret, size))
 		return false;
