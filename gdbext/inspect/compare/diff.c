@@ -18,9 +18,11 @@
 #include "inspect/compare/many.h"
 #include "inspect/compare/where.h"
 #include "inspect/convenience.h"
+#include "inspect/formula/formula.h"
 #include "inspect/operand/operand.h"
 #include "inspect/operand/select.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
 #include "inspect/tensor/number.h"
 
 enum { DEFAULT_SECONDS = 10, MAX_SECONDS = 86400 };
@@ -525,6 +527,22 @@ static const char *without_quotes(const char *text, char ret[LBX_LINE_MAX])
 	return ret;
 }
 
+/* x * 2 is a pattern only if there is a name that it matches. */
+static bool is_computed(struct lbx_context *context, const char *pattern)
+{
+	bool clean = lb_ok(), is = strchr(pattern, '*') && lbx_formula_sort(pattern) == LBX_FORMULA_IS_ONE;
+	struct lbx_tensors *tensors;
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0;
+
+	if (is && context->target && lbx_context_tensors(context, &tensors))
+		while (is && lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR)
+			is = !lbx_name_matches(pattern, t.name);
+	if (clean)
+		lb_clear_error();
+	return is;
+}
+
 static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
 	lb_auto_free struct diff *d = calloc(1, sizeof *d);
@@ -542,7 +560,7 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 		.seconds = (double)seconds,
 	};
 	const char *pattern = args->n > 1 ? without_quotes(args->v[0], text) : NULL;
-	if (done && pattern && lbx_is_many(pattern))
+	if (done && pattern && lbx_is_many(pattern) && !is_computed(context, pattern))
 		return lbx_args_int(args, "limit", 0, INT64_MAX, &limit) &&
 		       lbx_diff_many(context, pattern, without_quotes(args->v[1], other), &d->levels,
 				     d->explains ? (double)seconds : 0, limit);

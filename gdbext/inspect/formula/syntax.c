@@ -553,7 +553,7 @@ static const struct row *take_operator(struct parser *p, int level)
 	for (const struct row *r = levels[level]; r->token && r < levels[level] + 8; r++) {
 		size_t n = strlen(r->token);
 		const char *text = p->text + p->at;
-		bool is_longer = n == 1 && strchr("<>*&|", *text) && text[1] == *text;
+		bool is_longer = n == 1 && *text && strchr("<>*&|", *text) && text[1] == *text;
 		if (strncmp(text, r->token, n) == 0 && !is_longer) {
 			p->at += (int)n;
 			return r;
