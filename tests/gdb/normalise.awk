@@ -58,6 +58,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	sub(/^thread +[0-9]+/, "thread N")
 	sub(/^ *-?[0-9.]+ s +[0-9]+/, "  -T s  N")
 	sub(/ in [0-9.]+ us$/, " in N us")
+	sub(/^checkpoint [0-9]+: [0-9.]+ [KMG]iB, /, "checkpoint of SIZE, ")
 	sub(/^ +thread [0-9]+ runs/, "           thread N runs")
 	gsub(/[^ "]*plain\.c/, "plain.c")
 	gsub(/limit [0-9.]+ [KMGT]iB/, "limit N")

@@ -102,6 +102,8 @@ static void sorts(void **state)
 		{ "x", LBX_FORMULA_IS_NONE },
 		{ "layers.0.weight[1, :]", LBX_FORMULA_IS_NONE },
 		{ "#12", LBX_FORMULA_IS_NONE },
+		{ "0x7f0012345678[0, :3]", LBX_FORMULA_IS_NONE },
+		{ "0x7f0012345678[0] * 2", LBX_FORMULA_IS_ONE },
 		{ "12", LBX_FORMULA_IS_NONE },
 		{ "net->rows[2].w", LBX_FORMULA_IS_NONE },
 		{ "a::b", LBX_FORMULA_IS_NONE },

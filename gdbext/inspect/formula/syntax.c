@@ -645,9 +645,10 @@ static bool is_index_of_c(const struct lbx_formula_tree *tree, int node)
 
 static bool is_path(const struct lbx_formula_tree *tree, int node, bool with_words)
 {
-	for (;;) {
+	for (bool is_inner = false;; is_inner = true) {
 		const struct lbx_formula_node *n = &tree->nodes[node];
-		if (n->kind == LBX_FORMULA_NAME)
+		bool is_address = is_inner && n->kind == LBX_FORMULA_NUMBER && n->is_whole;
+		if (n->kind == LBX_FORMULA_NAME || is_address)
 			return true;
 		if (n->kind != LBX_FORMULA_MEMBER && n->kind != LBX_FORMULA_INDEX)
 			return false;
