@@ -365,7 +365,11 @@ static bool gdb_waits(struct lbx_target *target)
 static bool gdb_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
 {
 	uint64_t value = 0;
-	const char *type = n == 8 ? "unsigned long" : n == 4 ? "unsigned int" : n == 1 ? "unsigned char" : NULL;
+	const char *type = n == 8   ? "unsigned long"
+			   : n == 4 ? "unsigned int"
+			   : n == 2 ? "unsigned short"
+			   : n == 1 ? "unsigned char"
+				    : NULL;
 
 	(void)target;
 	if (!type)
