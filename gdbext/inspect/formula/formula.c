@@ -421,8 +421,9 @@ static bool find_operand(struct lbx_formula *f, int node)
 			return false;
 		free(f->whys[node]);
 		f->whys[node] = strdup(lb_error_message());
+		bool is_known = lb_error_cause() == LB_MISUSED; /* not to be the program's */
 		lb_clear_error();
-		bool found = find_number(f, node, text);
+		bool found = !is_known && find_number(f, node, text);
 		lb_clear_error();
 		return found;
 	}

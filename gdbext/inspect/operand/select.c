@@ -422,8 +422,8 @@ static bool is_computed(struct lbx_context *context, const char *text)
 
 static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret);
 
-static bool find_operand(struct lbx_context *context, const char *text, struct lbx_tensor *ret,
-			 struct lbx_slice *ret_slice)
+bool lbx_select_operand(struct lbx_context *context, const char *text, struct lbx_tensor *ret,
+			struct lbx_slice *ret_slice)
 {
 	struct lbx_selection s;
 
@@ -437,7 +437,7 @@ static bool find_operand(struct lbx_context *context, const char *text, struct l
 static bool compute(struct lbx_context *context, const char *text, struct lbx_selection *ret)
 {
 	memset(ret, 0, sizeof *ret);
-	return lbx_formula_compute(context, text, find_operand, &ret->tensor);
+	return lbx_formula_compute(context, text, lbx_select_operand, &ret->tensor);
 }
 
 /* A tensor by its name or by an expression of the program, else one that is computed. */

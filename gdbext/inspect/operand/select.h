@@ -20,6 +20,9 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 /* The same, or memory (view.h), or an expression that is computed (inspect/formula/formula.h): then the tensor has neither id
  * nor record. */
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
+/* What a name in an expression stands for (lbx_formula_find). */
+bool lbx_select_operand(struct lbx_context *context, const char *text, struct lbx_tensor *ret,
+			struct lbx_slice *ret_slice);
 /* Where its value is there, it counts as not there, so that a replay computes it. Fails for what nothing computes. */
 bool lbx_select_again(struct lbx_selection *selection);
 /* A whole tensor that the runtime made: a slice is an error, and so is another provider's. */

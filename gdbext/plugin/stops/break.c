@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/command.h"
+#include "plugin/stops/catch_condition.h"
 #include "plugin/stops/catch_words.h"
 
 /* Of the runtime's, or as ggml or MLX spell their own: whether there is such a one shows in the program. */
@@ -44,6 +45,8 @@ static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
 		return lb_fail("break: expected before or after, not '%s'", when);
 	if (nan && range)
 		return lb_fail("break: --nan and --range need a break each");
+	if (!when && lbx_args_option(args, "if"))
+		when = "after"; /* it speaks of the value */
 	if ((nan || range) && when && strcmp(when, "before") == 0)
 		return lb_fail("break: --nan and --range need `after`: before the op there is no value");
 	ret->kind = lbx_catch_kind(nan ? "nan" : range ? "range" : when ? when : "before");
@@ -59,6 +62,7 @@ static bool run_break(struct lbx_context *context, const struct lbx_args *args)
 	if (args->n == 0 && !lbx_args_option(args, "op"))
 		return lb_fail("break: name a tensor, or an op: `tensor break --op matmul`");
 	return parse_op(lbx_args_option(args, "op"), &new) && choose_kind(args, &new) &&
+	       lbx_catch_condition_parse(lbx_args_option(args, "if"), &new) &&
 	       (!target || lbx_catch_parse_target(context, target, &new)) && !lbx_bridge_waits() &&
 	       lbx_catch_set(context, &new);
 }
@@ -75,11 +79,12 @@ const struct lbx_command lbx_gdb_command_break = {
 		"each op: some 0.2 ms. Before or after alone means any tensor; 'after' in quotes is a name.\n"
 		"It stops at ggml's nodes, too, whose operations are in capitals: --op MUL_MAT; and before or\n"
 		"after the evaluation that computes an array of MLX.\n"
-		"Example: break 'layers.*' after --op matmul",
+		"Example: break 'layers.*' after --op matmul, break loss --if 'it > 10'",
 	.options = {
 		{ "nan", NULL, "after it, if the result holds NaN or Inf" },
 		{ "range", "LO,HI", "after it, if values are outside" },
 		{ "op", "NAME", "only where this op makes it" },
+		{ "if", "EXPRESSION", "only if it holds: --if 'abs(it).max() > 100'; `it` is the tensor" },
 		{ "once", NULL, "stop only once" },
 	},
 	.run = run_break,

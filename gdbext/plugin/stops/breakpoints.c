@@ -145,7 +145,7 @@ static const char *silent(void)
 	return lbx_front_end_speaks_mi() ? "" : "silent\n";
 }
 
-void lbx_breakpoint_add(int key, const char *probe, int n_args)
+void lbx_breakpoint_add(int key, const char *probe, int n_args, bool may_go_on)
 {
 	char formats[8 * LBX_PROBE_ARGS + 1] = "", values[16 * LBX_PROBE_ARGS + 1] = "";
 
@@ -155,8 +155,8 @@ void lbx_breakpoint_add(int key, const char *probe, int n_args)
 	}
 	/* another breakpoint at the same probe may have selected the program's frame already */
 	lbx_bridge_script("_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\n"
-			  "eval \"_tensor" LBX_HIT " %d%s\"%s\nend",
-			  probe, silent(), key, formats, values);
+			  "eval \"_tensor" LBX_HIT " %d%s\"%s\n%send",
+			  probe, silent(), key, formats, values, may_go_on ? "if $_lb_go\ncontinue\nend\n" : "");
 	lbx_breakpoint_note(key);
 }
 

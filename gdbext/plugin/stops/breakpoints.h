@@ -28,8 +28,9 @@ bool lbx_breakpoint_is_enabled(int key);
 int lbx_breakpoint_number(int key);
 
 /* These add to the response what makes and deletes them. A breakpoint on a probe, pending until there is one: at a
- * stop it sends LBX_HIT with its key and the probe's arguments. Its number is in $_lb_catch then. */
-void lbx_breakpoint_add(int key, const char *probe, int n_args);
+ * stop it sends LBX_HIT with its key and the probe's arguments. Its number is in $_lb_catch then. `may_go_on`: the program
+ * does where $_lb_go is 1 then (hits.h). */
+void lbx_breakpoint_add(int key, const char *probe, int n_args, bool may_go_on);
 /* Sends LBX_HIT with "fault" and the address. */
 void lbx_breakpoint_add_fault(void);
 /* Of the others, at an address of this process: sends LBX_HIT with `whose`, the key, these words, and the values of two

@@ -235,7 +235,7 @@ static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *p
 	if (!c->kind->probe)
 		lbx_breakpoint_add_fault();
 	else if (!c->record)
-		lbx_breakpoint_add(c->number, c->kind->probe, c->kind->n_args);
+		lbx_breakpoint_add(c->number, c->kind->probe, c->kind->n_args, c->condition[0]);
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
 	lbx_catch_put_condition("$_lb_catch", &condition);
 	return true;

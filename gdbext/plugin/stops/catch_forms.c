@@ -42,6 +42,8 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 	}
 	if (c->op[0])
 		text_printf(ret, c->kind->computes ? " by %s" : ", made by %s", c->op);
+	if (c->condition[0])
+		text_printf(ret, ", if %s", c->condition);
 	if (c->once)
 		text_printf(ret, ", once");
 }
@@ -67,6 +69,8 @@ void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 	}
 	if (c->op[0])
 		LBX_KEY(out, "op", json_string(c->op));
+	if (c->condition[0])
+		LBX_KEY(out, "if", lbx_json_text(c->condition));
 	if (c->once)
 		LBX_KEY(out, "once", json_true());
 }

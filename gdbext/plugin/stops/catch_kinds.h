@@ -15,7 +15,7 @@ enum lbx_catch_takes {
 };
 
 struct lbx_nodes_ops; /* plugin/stops/nodes.h */
-enum { LBX_GUESTS = 2 /* that have nodes, at most */ };
+enum { LBX_GUESTS = 2 /* that have nodes, at most */, LBX_CONDITION = 256 };
 
 struct lbx_catch {
 	int number; /* 0: free place */
@@ -27,6 +27,7 @@ struct lbx_catch {
 	uint64_t record;            /* T, not of the runtime: the address of its record, or 0 */
 	char op[24];                /* only tensors that this op makes; "" for any */
 	bool once;                  /* it goes with its first stop */
+	char condition[LBX_CONDITION]; /* an expression over tensors that must hold, with `it` for this one; or "" */
 	const struct lbx_nodes_ops *of; /* whose that record is */
 	unsigned how
 	    [LBX_GUESTS]; /* it stops at their nodes; what that means only those know that have made it so (guests.h) */

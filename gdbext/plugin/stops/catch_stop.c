@@ -9,6 +9,7 @@
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/stops/catch_condition.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catches.h"
 #include "plugin/stops/evaluation.h"
@@ -213,6 +214,47 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	text_free(&advice);
 }
 
+/* ---- whether it is to stop ---- */
+
+/* False while answers are awaited. */
+static bool holds(struct lbx_context *context, const struct lbx_catch_stop *stop, bool *ret)
+{
+	struct lbx_tensor t;
+	bool found = stop->catch->condition[0] && find_tensor(context, stop, &t);
+
+	*ret = true;
+	if (lbx_bridge_waits())
+		return false;
+	lb_clear_error();
+	return lbx_catch_condition_holds(context, stop->catch, found ? &t : NULL, ret);
+}
+
+/* gdb runs the commands of breakpoints that are hit at one place in their order: whether those of a catch behind this one are still to
+ * come, which then decides. */
+static bool another_decides(const struct lbx_catch *c)
+{
+	int n;
+	const struct lbx_catch *all = lbx_catches(&n);
+
+	for (int i = 0; i < n; i++)
+		if (all[i].number > c->number && all[i].kind->probe == c->kind->probe &&
+		    lbx_breakpoint_exists(lbx_catch_key(&all[i])) &&
+		    lbx_hits_is_new(lbx_breakpoint_number(lbx_catch_key(&all[i]))))
+			return true;
+	return false;
+}
+
+static bool has_conditions(void)
+{
+	int n;
+	const struct lbx_catch *all = lbx_catches(&n);
+
+	for (int i = 0; i < n; i++)
+		if (all[i].number && all[i].condition[0])
+			return true;
+	return false;
+}
+
 /* ---- which catch it is ---- */
 
 /* The guard at an address, as the arguments of a stop; and the catch that wants it. */
@@ -287,6 +329,17 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 			stop.args[i] = strtoull(at, &at, 16);
 		if (!stop.catch)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
+	}
+	if (has_conditions()) {
+		bool stops;
+		if (!lbx_breakpoints_look() || !lbx_hits_ask() || !holds(context, &stop, &stops))
+			return false;
+		if (!stops && !another_decides(stop.catch))
+			return lbx_hits_go_on();
+		lbx_bridge_script("set $_lb_go = 0");
+		if (!stops)
+			return true;
+		lbx_hits_keep();
 	}
 	tell(context, &stop);
 	if (fault)

@@ -99,6 +99,13 @@ void lbx_hits_settle(void)
 	before = now;
 }
 
+bool lbx_hits_is_new(int breakpoint)
+{
+	const struct counts *c = counts_of(&now, breakpoint), *was = counts_of(&before, breakpoint);
+
+	return c && c->hits > (was && was->hits <= c->hits ? was->hits : 0);
+}
+
 /* ---- at a stop ---- */
 
 /* Of one that the program stands at. One that is new has been made where the program stood. */

@@ -14,6 +14,8 @@ void lbx_hits_settle(void);
 /* These are of a stop whose breakpoints have been refreshed. Lets the program go on, for a breakpoint of ours that has nothing to
  * say; but not where another is a reason to stop. False while the answer is awaited: nothing has been done. */
 bool lbx_hits_go_on(void);
+/* Whether gdb's breakpoint has been hit since the last stop that was noted. */
+bool lbx_hits_is_new(int breakpoint);
 /* Whether the program still stands as at the last stop that these have noted. */
 bool lbx_hits_are_same(void);
 /* Whether the answers are there that this needs, asked at once with others; false while they are awaited. */

@@ -8,6 +8,8 @@
  * looked at before it is held to be the reason. */
 #include "plugin/stops/node_look.h"
 
+#include "plugin/stops/catch_condition.h"
+
 #include <string.h>
 
 #include "base/error.h"
@@ -223,6 +225,16 @@ static void tell_blind(struct lbx_context *context, struct lbx_catch *c, const s
 	lb_clear_error();
 }
 
+/* Its condition: behind a node the value is there, whatever other threads do. */
+static bool holds(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_tensor *t, bool *ret)
+{
+	struct lbx_tensor it = *t;
+
+	if (c->kind->node == LBX_AFTER_NODE && it.state == LBX_UNSURE)
+		it.state = LBX_READY;
+	return lbx_catch_condition_holds(context, c, &it, ret);
+}
+
 bool lbx_node_look(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch *c,
 		   const struct lbx_node_place *place, struct lbx_catch_stop *ret_stop, bool *ret)
 {
@@ -240,7 +252,7 @@ bool lbx_node_look(struct lbx_context *context, const struct lbx_nodes_ops *of, 
 		return true;
 	*ret = true;
 	if (!c->kind->looks)
-		return true;
+		return holds(context, c, &r.tensor, ret);
 	if (!measure(context, of, &r, &array, &d)) {
 		*ret = false;
 		if (lbx_bridge_waits() || lbx_bridge_interrupted())
@@ -250,5 +262,5 @@ bool lbx_node_look(struct lbx_context *context, const struct lbx_nodes_ops *of, 
 	}
 	*ret = c->kind->takes == LBX_TAKES_RANGE ? look_at_range(c, &d, ret_stop)
 						 : look_for_nan(context, of, c, &r, &array, &d, ret_stop);
-	return true;
+	return !*ret || holds(context, c, &r.tensor, ret);
 }

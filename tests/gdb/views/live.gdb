@@ -13,3 +13,8 @@ tensor where
 tensor break
 tensor break lazy
 tensor uncatch all
+tensor poke q[0, 0] = 0
+tensor checkpoint --list
+tensor checkpoint --delete 3
+tensor restart
+tensor restart 1
