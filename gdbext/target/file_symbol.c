@@ -1,13 +1,8 @@
-#define _GNU_SOURCE
 #include "target/file_symbol.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
+#include "target/elf_file.h"
 
 enum { MAX_SECTIONS = 4096, MAX_SYMBOLS = 1 << 24, PAGE = 4096 };
 
@@ -42,18 +37,24 @@ static bool find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const c
 	return false;
 }
 
-static bool find(Elf *elf, const char *name, uint64_t *ret)
+struct wanted {
+	const char *name;
+	uint64_t *ret;
+};
+
+static bool find(Elf *elf, void *context)
 {
+	const struct wanted *wanted = context;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	uint64_t low;
 
-	if (elf_kind(elf) != ELF_K_ELF || !find_low(elf, &low))
+	if (!find_low(elf, &low))
 		return false;
 	for (int i = 0; i < MAX_SECTIONS && (section = elf_nextscn(elf, section)); i++) {
 		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB &&
-		    find_in(elf, section, &header, name, ret) && *ret >= low) {
-			*ret -= low;
+		    find_in(elf, section, &header, wanted->name, wanted->ret) && *wanted->ret >= low) {
+			*wanted->ret -= low;
 			return true;
 		}
 	}
@@ -62,14 +63,5 @@ static bool find(Elf *elf, const char *name, uint64_t *ret)
 
 bool lbx_file_symbol(const char *path, const char *name, uint64_t *ret)
 {
-	struct stat s;
-	lb_auto_close int fd = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-
-	if (fd < 0)
-		return false;
-	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	bool found = elf && find(elf, name, ret);
-	elf_end(elf);
-	return found;
+	return lbx_elf_file(path, find, &(struct wanted){ name, ret });
 }

@@ -1,14 +1,9 @@
-#define _GNU_SOURCE
 #include "target/needs.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "symtab.h"
+#include "target/elf_file.h"
 
 enum { MAX_SECTIONS = 4096, MAX_ENTRIES = 4096 };
 
@@ -26,13 +21,14 @@ static bool needs_library(Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 	return false;
 }
 
-static bool uses_runtime(Elf *elf)
+static bool uses_runtime(Elf *elf, void *unused)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t names;
 
-	if (elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names) != 0)
+	(void)unused;
+	if (elf_getshdrstrndx(elf, &names) != 0)
 		return false;
 	for (int i = 0; i < MAX_SECTIONS && (section = elf_nextscn(elf, section)); i++) {
 		const char *name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
@@ -45,14 +41,5 @@ static bool uses_runtime(Elf *elf)
 
 bool lbx_file_uses_runtime(const char *path)
 {
-	struct stat s;
-	lb_auto_close int fd = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-
-	if (fd < 0)
-		return false;
-	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	bool uses = elf && uses_runtime(elf);
-	elf_end(elf);
-	return uses;
+	return lbx_elf_file(path, uses_runtime, NULL);
 }

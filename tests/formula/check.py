@@ -55,7 +55,7 @@ q.reshape(2, 6); q.reshape(-1); q.reshape((4, 3)); (q + 1).reshape(6, -1); q.fla
 swapaxes(z, 0, 2); z[:1].squeeze(); z[:1].squeeze(axis=0); expand_dims(q, 1).shape; expand_dims(q, axis=-1).shape; squeeze(q[:1] * 2)
 q.astype('float16'); i.astype(float32) / 2; q.astype(int32); (q > 0).astype(float32).mean(); q.astype(np.float64); u.astype(int64) - 300
 allclose(q, q + 0.0); allclose(q, k); allclose(q, q + 1e-3, rtol=0, atol=0.01); array_equal(q, q.T.T); array_equal(q, k); allclose(odd, odd)
-one * 2; one + one; one.sum(); exp(one); one.shape; one.reshape(1); one > 1; empty + 1; empty.sum(); empty.shape; empty.T * 2; empty.sum(axis=0); empty[empty > 0]
+q[one > 1].shape; q[one > 2].shape; one * 2; one + one; one.sum(); exp(one); one.shape; one.reshape(1); one > 1; empty + 1; empty.sum(); empty.shape; empty.T * 2; empty.sum(axis=0); empty[empty > 0]
 h * 2; h + h; h + q; h.sum(axis=0); h @ h.T; h > 0; abs(h); h / 2; norm(h)
 q*inf > 0; q + nan; pi * q; q * True; (q - q.mean()) / q.std(); ((q - q.mean(axis=-1, keepdims=True)) ** 2).mean(); 1 / (1 + exp(-q)); q / norm(q)
 abs(q - k).max(); (q @ k.T)[0, 1]; 3; q.sum() > 0; matmul(q, k.T); dot(q, k.T); logical_not(mask); logical_and(mask, q > 0); logical_or(mask, q > 0)

@@ -97,13 +97,15 @@ static bool add_type(const struct lbx_tensor *t, struct lbx_recipe *r)
 	struct lbx_step s = {
 		.op = LB_OP_DATA, .dtype = t->encoding ? LB_F32 : t->dtype, .rank = t->rank, .memory = t
 	};
-	bool is_known = t->layout_known && !t->encoding;
-	int64_t stride = 1;
+	struct lbx_strided dense;
 
-	memcpy(s.shape, lbx_shape(t), (size_t)t->rank * sizeof *s.shape);
-	s.offset = is_known ? t->offset : 0;
-	for (int i = t->rank; i-- > 0; stride *= s.shape[i] > 1 ? s.shape[i] : 1)
-		s.strides[i] = is_known ? lbx_strides(t)[i] : stride;
+	lbx_strided_dense(t->rank, lbx_shape(t), &dense);
+	memcpy(s.shape, dense.shape, sizeof s.shape);
+	memcpy(s.strides, dense.strides, sizeof s.strides);
+	if (t->layout_known && !t->encoding) {
+		s.offset = t->offset;
+		memcpy(s.strides, lbx_strides(t), (size_t)t->rank * sizeof *s.strides);
+	}
 	return lbx_recipe_add_input(r, &s);
 }
 
@@ -142,6 +144,27 @@ static void set_name(const struct lbx_formula *f, struct lbx_tensor *t)
 }
 
 /* ---- values ---- */
+
+/* What the operand owns is its tensor's memory: row-major elements. */
+static void set_own(struct operand *o, enum lb_dtype dtype, int rank, const int64_t *shape, size_t bytes)
+{
+	struct lbx_tensor *t = &o->tensor;
+	struct lbx_strided dense;
+
+	lbx_strided_dense(rank, shape, &dense);
+	t->rank = rank;
+	t->offset = 0;
+	t->size = 1;
+	memcpy(t->axes.few.shape, dense.shape, sizeof dense.shape);
+	memcpy(t->axes.few.strides, dense.strides, sizeof dense.strides);
+	for (int i = 0; i < rank; i++)
+		t->size *= shape[i];
+	t->encoding = NULL;
+	t->dtype = dtype;
+	t->local = o->own;
+	t->data = (uint64_t)(uintptr_t)o->own;
+	t->buffer_bytes = (int64_t)bytes;
+}
 
 /* All elements of a node's value, row-major, in *ret; t is a ready tensor of them. */
 static bool compute(struct lbx_formula *f, int node, struct lbx_replayed *ret, struct lbx_tensor *t)
@@ -227,6 +250,9 @@ static bool choose(struct lbx_formula *f, int node, const struct lbx_tensor *x, 
 	size_t bytes = (size_t)lbx_dtype_bytes(x->dtype), n = 0;
 	struct operand *o;
 
+	if (x->rank - mask->rank + 1 > LB_MAX_RANK)
+		return lbx_formula_fail(&f->tree, f->tree.nodes[node].at,
+					"a value that is computed has at most %d axes", LB_MAX_RANK);
 	for (int i = mask->rank; i < x->rank; i++)
 		bytes *= (size_t)lbx_shape(x)[i];
 	for (int64_t i = 0; i < mask->size; i++)
@@ -245,18 +271,12 @@ static bool choose(struct lbx_formula *f, int node, const struct lbx_tensor *x, 
 			to += bytes;
 		}
 	}
-	struct lbx_step layout = { .rank = x->rank - mask->rank + 1, .shape = { (int64_t)n } };
-	int64_t stride = 1;
-	for (int i = 1; i < layout.rank; i++)
-		layout.shape[i] = lbx_shape(x)[mask->rank + i - 1];
-	for (int i = layout.rank; i-- > 0; stride *= layout.shape[i] > 1 ? layout.shape[i] : 1)
-		layout.strides[i] = stride;
+	int64_t shape[LB_MAX_RANK] = { (int64_t)n };
+	for (int i = mask->rank; i < x->rank; i++)
+		shape[i - mask->rank + 1] = lbx_shape(x)[i];
 	o->tensor = *x;
 	o->tensor.id = (uint64_t)f->n_operands; /* apart from others of this set */
-	o->tensor.local = o->own;
-	o->tensor.data = (uint64_t)(uintptr_t)o->own;
-	o->tensor.buffer_bytes = (int64_t)(n * bytes);
-	set_layout(&o->tensor, &layout);
+	set_own(o, x->dtype, x->rank - mask->rank + 1, shape, n * bytes);
 	return true;
 }
 
@@ -380,8 +400,7 @@ static bool decode(struct lbx_formula *f, struct operand *o)
 {
 	struct lbx_tensor *t = &o->tensor;
 	struct lbx_array a;
-	struct lbx_step layout = { .rank = t->rank };
-	int64_t stride = 1;
+	int64_t shape[LB_MAX_RANK];
 
 	if (t->state != LBX_READY || !t->encoding || (t->encoding->decode && t->encoding->elements > 1))
 		return true;
@@ -395,15 +414,8 @@ static bool decode(struct lbx_formula *f, struct operand *o)
 		return lb_fail("out of memory for %lld numbers", (long long)t->size);
 	if (!lbx_array_gather(&a, f->context->out, "reading tensors", o->own))
 		return false;
-	memcpy(layout.shape, lbx_shape(t), (size_t)t->rank * sizeof *layout.shape);
-	for (int i = layout.rank; i-- > 0; stride *= layout.shape[i] > 1 ? layout.shape[i] : 1)
-		layout.strides[i] = stride;
-	set_layout(t, &layout);
-	t->encoding = NULL;
-	t->dtype = a.dtype;
-	t->local = o->own;
-	t->data = (uint64_t)(uintptr_t)o->own;
-	t->buffer_bytes = t->size * (int64_t)sizeof(float);
+	memcpy(shape, lbx_shape(t), (size_t)t->rank * sizeof *shape);
+	set_own(o, a.dtype, t->rank, shape, (size_t)t->size * sizeof(float));
 	return true;
 }
 
