@@ -61,9 +61,9 @@ static int forget_all(void **state)
 static void each_is_known_by_its_commands(void **state)
 {
 	(void)state;
-	lbx_breakpoint_add(1, "nan", 5);
-	lbx_breakpoint_add(2, "op_start", 6);
-	lbx_breakpoint_add(12, "nan", 5);
+	lbx_breakpoint_add(1, "nan", 5, false);
+	lbx_breakpoint_add(2, "op_start", 6, false);
+	lbx_breakpoint_add(12, "nan", 5, false);
 	lbx_breakpoint_add_fault();
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
 	lbx_breakpoint_note(LBX_BREAKPOINT_STEP);
@@ -110,8 +110,8 @@ static void the_start_stays_while_it_is_needed(void **state)
 static void only_the_enabled_are_suspended(void **state)
 {
 	(void)state;
-	lbx_breakpoint_add(1, "nan", 5);
-	lbx_breakpoint_add(2, "nan", 5);
+	lbx_breakpoint_add(1, "nan", 5, false);
+	lbx_breakpoint_add(2, "nan", 5, false);
 	shown = TITLE CATCH("4", "y", "1") CATCH("5", "n", "2");
 	assert_true(lbx_breakpoints_refresh());
 	script[0] = '\0';

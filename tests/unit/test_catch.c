@@ -40,11 +40,12 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 	return true;
 }
 
-void lbx_breakpoint_add(int key, const char *probe, int n_args)
+void lbx_breakpoint_add(int key, const char *probe, int n_args, bool may_go_on)
 {
 	(void)key;
 	(void)probe;
 	(void)n_args;
+	(void)may_go_on;
 	n_breakpoints++;
 }
 

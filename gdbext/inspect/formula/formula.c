@@ -466,12 +466,27 @@ static bool is_reserved(const struct lbx_formula *f, int node)
 	return lbx_dtype_parse(text, &dtype);
 }
 
-/* A function of the program, which a debugger may call. */
+/* Of a function of the program, which a debugger may call: `net.layer(0)`. */
 static bool is_foreign_call(const struct lbx_formula_tree *tree, int node)
 {
-	return tree->nodes[node].kind == LBX_FORMULA_CALL &&
-	       tree->nodes[lbx_formula_child(tree, node, 0)].kind == LBX_FORMULA_NAME &&
-	       !lbx_formula_is_function(tree, lbx_formula_child(tree, node, 0));
+	if (tree->nodes[node].kind != LBX_FORMULA_CALL)
+		return false;
+	int callee = lbx_formula_child(tree, node, 0);
+	enum lbx_formula_kind kind = tree->nodes[callee].kind;
+	return (kind == LBX_FORMULA_NAME || kind == LBX_FORMULA_MEMBER) && !lbx_formula_is_function(tree, callee);
+}
+
+/* Whether there is one on the way: `net.layer(0)->weight[1]`. */
+static bool has_foreign_call(const struct lbx_formula_tree *tree, int node)
+{
+	for (;;) {
+		enum lbx_formula_kind kind = tree->nodes[node].kind;
+		if (is_foreign_call(tree, node))
+			return true;
+		if (kind != LBX_FORMULA_CALL && kind != LBX_FORMULA_MEMBER && kind != LBX_FORMULA_INDEX)
+			return false;
+		node = lbx_formula_child(tree, node, 0);
+	}
 }
 
 /* Finds what each name stands for: of `a.b[0].mean`, the longest part that is a tensor. */
@@ -483,17 +498,13 @@ static bool resolve(struct lbx_formula *f, int node)
 
 	if (n->kind == LBX_FORMULA_NAME && is_reserved(f, node))
 		return true;
-	if (lbx_formula_is_lookup(t, node) && find_operand(f, node))
+	if ((lbx_formula_is_lookup(t, node) || has_foreign_call(t, node)) && find_operand(f, node))
 		return true;
 	if (!lb_ok())
 		return false;
 	if (n->kind == LBX_FORMULA_CALL) {
 		int callee = lbx_formula_child(t, node, 0);
 		first = 1; /* what is called is no tensor, but its receiver may be */
-		if (is_foreign_call(t, node) && find_operand(f, node))
-			return true;
-		if (!lb_ok())
-			return false;
 		if (t->nodes[callee].kind == LBX_FORMULA_MEMBER && !resolve(f, lbx_formula_child(t, callee, 0)))
 			return false;
 	}
@@ -567,8 +578,8 @@ enum lbx_formula_sort lbx_formula_sort(const char *text)
 		return LBX_FORMULA_IS_NONE;
 	if (lbx_formula_is_path(tree, tree->root))
 		return has_attribute(tree, tree->root) ? LBX_FORMULA_IS_LOOKUP : LBX_FORMULA_IS_NONE;
-	return lbx_formula_is_lookup(tree, tree->root) || is_foreign_call(tree, tree->root) ? LBX_FORMULA_IS_LOOKUP
-											    : LBX_FORMULA_IS_ONE;
+	return lbx_formula_is_lookup(tree, tree->root) || has_foreign_call(tree, tree->root) ? LBX_FORMULA_IS_LOOKUP
+											     : LBX_FORMULA_IS_ONE;
 }
 
 /* Numbers alone: a name that is nothing has its own error. */
