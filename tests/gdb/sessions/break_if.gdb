@@ -21,5 +21,3 @@ tensor uncatch all
 tensor break 'p' --if 'it.sum() > x.sum() * 100'
 continue
 tensor uncatch all
-tensor break y --if 'it.max() < 0'
-continue
