@@ -81,7 +81,7 @@ static enum lb_dtype common(const struct lbx_formula_build *b, int n, const stru
 		dtype = any ? lb_dtype_promoted(dtype, dtype_of(b, &x[i])) : dtype_of(b, &x[i]);
 		any = true;
 	}
-	if (has_point || (!any && has_point))
+	if (has_point)
 		return any ? inexact(dtype) : LB_F32;
 	return has_whole && (!any || dtype == LB_BOOL) ? LB_I32 : dtype;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -26,7 +25,6 @@ struct checkpoint {
 	int of, shown; /* inferiors: of the program; where it is looked at, 0: nowhere yet */
 	int frame; /* that was selected */
 	int64_t bytes;
-	time_t when;
 	char path[PATH], place[PLACE];
 };
 
@@ -35,12 +33,15 @@ static struct {
 	size_t room;
 	struct checkpoint *list;
 	char folder[PATH]; /* "" before the first */
+	pid_t owner; /* gdb, not a child of it that ends */
 	int left; /* the frame that was selected in the program when one was looked at */
 } checkpoints;
 
 /* gdb ends, or unloads the plugin. */
 static __attribute__((destructor)) void forget_all(void)
 {
+	if (checkpoints.owner != getpid())
+		return;
 	for (int i = 0; i < checkpoints.n; i++)
 		unlink(checkpoints.list[i].path);
 	if (checkpoints.folder[0])
@@ -57,9 +58,12 @@ static bool make_folder(void)
 	if (checkpoints.folder[0])
 		return true;
 	snprintf(checkpoints.folder, sizeof checkpoints.folder, "%s/lazybones-XXXXXX",
-		 parent && *parent ? parent : "/tmp");
-	if (mkdtemp(checkpoints.folder))
+		 parent && *parent == '/' && !strpbrk(parent, " \t\"'\\") ? parent
+									  : "/tmp"); /* gdb takes names apart */
+	if (mkdtemp(checkpoints.folder)) {
+		checkpoints.owner = getpid();
 		return true;
+	}
 	lb_fail("checkpoint: cannot make a folder for it: %s: %m", checkpoints.folder);
 	checkpoints.folder[0] = '\0';
 	return false;
@@ -183,7 +187,7 @@ static bool write_core(struct checkpoint *c)
 
 static bool run_checkpoint(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct checkpoint c = { .number = checkpoints.last + 1, .when = time(NULL) };
+	struct checkpoint c = { .number = checkpoints.last + 1 };
 	const char *unwanted = lbx_args_option(args, "delete");
 
 	if (lbx_args_option(args, "list"))

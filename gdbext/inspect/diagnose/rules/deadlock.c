@@ -1,65 +1,64 @@
 /* Threads that wait for each other's evaluations in a circle. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
+#include "inspect/diagnose/eval_waits.h"
 #include "inspect/diagnose/rule.h"
 
-enum { THREADS_MOST = 4096 };
-
-static int who_computes(const struct lbx_thread *threads, int n, uint64_t eval)
+/* The one that a thread waits for, if that waits, too. */
+static const struct lbx_thread *next_of(const struct lbx_eval_waits *waits, const struct lbx_thread *thread)
 {
-	for (int i = 0; i < n; i++)
-		if (threads[i].eval == eval && eval)
-			return i;
-	return -1;
+	uint64_t runner = thread->waits_for ? lbx_eval_waits_runner(waits, thread->waits_for) : 0;
+
+	return runner ? lbx_eval_waits_of(waits, runner) : NULL;
 }
 
-static bool tell(struct lbx_case *c, const struct lbx_thread *threads, int n, int first)
+static bool tell(struct lbx_case *c, const struct lbx_eval_waits *waits, const struct lbx_thread *first)
 {
 	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.95);
-	int at = first;
+	const struct lbx_thread *at = first;
 
 	if (!f)
 		return lb_ok();
-	f->pc = threads[first].site;
+	f->pc = first->site;
 	LBX_SAY(f->title, "threads wait for each other's evaluations");
 	do {
 		LBX_SAY(f->evidence, "%sthread %" PRIu64 " runs evaluation %" PRIu64 " and waits for %" PRIu64,
-			at == first ? "" : "; ", threads[at].tid, threads[at].eval, threads[at].waits_for);
-		at = who_computes(threads, n, threads[at].waits_for);
-	} while (at != first && at >= 0);
+			at == first ? "" : "; ", at->tid, at->eval, at->waits_for);
+		at = next_of(waits, at);
+	} while (at && at != first);
 	LBX_SAY(f->evidence, ".");
 	LBX_SAY(f->cost, "none of them will ever go on");
 	LBX_SAY(f->advice, "Evaluate what both need before either, or in one stream.");
 	return lb_ok();
 }
 
+/* Whether it is in a circle, of which it is the first: each is told once. */
+static bool is_first_of_circle(const struct lbx_eval_waits *waits, const struct lbx_thread *thread)
+{
+	const struct lbx_thread *at = thread;
+
+	for (size_t steps = 0; steps < waits->n; steps++) {
+		at = next_of(waits, at);
+		if (!at || at == thread)
+			return at;
+		if (at < thread)
+			return false;
+	}
+	return false;
+}
+
 static bool conclude(struct lbx_case *c, void *state)
 {
-	struct lbx_thread *threads = malloc(THREADS_MOST * sizeof *threads);
-	uint64_t slot = 0;
-	bool done = true;
-	int n = 0;
+	struct lbx_eval_waits waits = { .n = 0 };
+	bool done = lbx_eval_waits_read(c->table, &waits);
 
 	(void)state;
-	if (!threads)
-		return lb_fail("out of memory");
-	while (n < THREADS_MOST && lbx_table_thread(c->table, &slot, &threads[n]))
-		n++;
-	for (int i = 0; i < n && done; i++) {
-		int at = i, least = i;
-		for (int steps = 0; steps < n && at >= 0; steps++) {
-			at = threads[at].waits_for ? who_computes(threads, n, threads[at].waits_for) : -1;
-			if (at == i)
-				break;
-			least = at >= 0 && at < least ? at : least;
-		}
-		if (at == i && least == i) /* each circle once, by the first of it */
-			done = tell(c, threads, n, i);
-	}
-	free(threads);
+	for (size_t i = 0; i < waits.n && done; i++)
+		if (is_first_of_circle(&waits, &waits.threads[i]))
+			done = tell(c, &waits, &waits.threads[i]);
+	lbx_eval_waits_deinit(&waits);
 	return done && lb_ok();
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/diagnose/eval_waits.h"
 #include "inspect/diagnose/rule.h"
 #include "inspect/operand/frames.h"
 #include "inspect/tensor/describe.h"
@@ -66,37 +67,28 @@ static bool read_edge(struct graph *g, const struct lbx_wait *wait, struct edge 
 	return true;
 }
 
-/* Which thread computes it; 0: it is not known, as of a job that is queued. */
-static uint64_t who_evaluates(struct lbx_table *table, uint64_t eval)
+/* What a thread waits for by the runtime's own record of it. */
+static bool find_evaluation(const struct lbx_eval_waits *waits, uint64_t tid, struct edge *ret)
 {
-	struct lbx_stream stream;
-	struct lbx_thread thread;
-	uint64_t slot = 0;
+	const struct lbx_thread *thread = lbx_eval_waits_of(waits, tid);
 
-	while (lbx_table_thread(table, &slot, &thread))
-		if (thread.eval == eval)
-			return thread.tid;
-	slot = 0;
-	while (lbx_table_stream(table, &slot, &stream))
-		if (stream.eval == eval)
-			return stream.thread;
-	return 0;
+	if (!thread)
+		return false;
+	*ret = (struct edge){ .what = EVALUATION, .tid = tid, .eval = thread->waits_for };
+	ret->owner = lbx_eval_waits_runner(waits, thread->waits_for);
+	return ret->owner != 0;
 }
 
-/* What a thread waits for by the runtime's own record of it. */
-static bool find_evaluation(struct lbx_table *table, uint64_t tid, struct edge *ret)
+/* Whether it waits for that still. */
+static bool waits_still(struct lbx_table *table, const struct edge *e)
 {
-	struct lbx_thread thread;
-	uint64_t slot = 0;
+	struct lbx_eval_waits waits = { .n = 0 };
+	struct edge now;
+	bool still = lbx_eval_waits_read(table, &waits) && find_evaluation(&waits, e->tid, &now) &&
+		     now.owner == e->owner && now.eval == e->eval;
 
-	while (table && lbx_table_thread(table, &slot, &thread)) {
-		if (thread.tid != tid || !thread.waits_for)
-			continue;
-		*ret = (struct edge){ .what = EVALUATION, .tid = tid, .eval = thread.waits_for };
-		ret->owner = who_evaluates(table, thread.waits_for);
-		return ret->owner != 0;
-	}
-	return false;
+	lbx_eval_waits_deinit(&waits);
+	return still;
 }
 
 static const struct edge *edge_of(const struct graph *g, uint64_t tid)
@@ -137,7 +129,7 @@ static bool waits_so(struct graph *g, const struct edge *e, struct lbx_frame_vie
 	ret->n_held = 0;
 	lbx_thread_view_release(&view);
 	if (e->what == EVALUATION)
-		return find_evaluation(c->table, e->tid, &now) && now.owner == e->owner && now.eval == e->eval;
+		return waits_still(c->table, e);
 	return found && read_edge(g, &(struct lbx_wait){ e->tid, e->address }, &now) && now.owner == e->owner &&
 	       now.what == e->what;
 }
@@ -263,13 +255,19 @@ static bool look_at(struct graph *g, const struct edge *e)
 static bool conclude(struct lbx_case *c, void *state)
 {
 	struct lbx_stacks *stacks = c->context->stacks;
+	struct lbx_eval_waits waits = { .n = 0 };
 	struct graph *g = state;
 
 	g->c = c;
+	if (c->table && !lbx_eval_waits_read(c->table, &waits)) {
+		lbx_eval_waits_deinit(&waits);
+		return false;
+	}
 	g->n_threads = stacks->ops->waits ? stacks->ops->waits(stacks, g->threads, THREADS_MOST) : 0;
 	for (int i = 0; i < g->n_threads; i++)
-		g->n += find_evaluation(c->table, g->threads[i].tid, &g->edges[g->n]) ||
+		g->n += find_evaluation(&waits, g->threads[i].tid, &g->edges[g->n]) ||
 			(g->threads[i].address && read_edge(g, &g->threads[i], &g->edges[g->n]));
+	lbx_eval_waits_deinit(&waits);
 	for (int i = 0; i < g->n; i++)
 		if (!look_at(g, &g->edges[i]))
 			return false;
