@@ -189,6 +189,8 @@ LB_API lb_tensor *lb_from_memory(void *data, size_t nbytes, lb_list shape, lb_dt
 LB_API lb_tensor *lb_zeros(lb_list shape, lb_dtype dtype);
 LB_API lb_tensor *lb_ones(lb_list shape, lb_dtype dtype);
 LB_API lb_tensor *lb_full(lb_list shape, double value, lb_dtype dtype);
+LB_API lb_tensor *lb_zeros_like(lb_tensor *x); /* of x's shape and dtype */
+LB_API lb_tensor *lb_ones_like(lb_tensor *x);
 /* Weak scalars: an int or float constant that takes the other operand's dtype, as a
  * literal does in Python. With bool, an int gives i32, a float f32. Arithmetic on two gives another.
  * An int that the other operand's integer dtype cannot hold is an error, except where the answer is
@@ -199,6 +201,11 @@ LB_API lb_tensor *lb_scalar_int(int64_t value);
 LB_API lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype);
 /* rows x cols with ones on diagonal k (0 is the main one, above it is positive). */
 LB_API lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
+/* The same with ones below the diagonal, too. */
+LB_API lb_tensor *lb_tri(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
+/* n numbers from start to stop, at equal distances: start + i * (stop - start) / (n - 1), or, without the endpoint,
+ * / n; in double, and cast then (for integers: cut). */
+LB_API lb_tensor *lb_linspace(double start, double stop, int64_t n, bool endpoint, lb_dtype dtype);
 
 /* Random numbers are a function of the key and the element's index alone
  * (Philox4x32-10), so that a replay gives the same ones. */
@@ -211,6 +218,19 @@ LB_API lb_random_key lb_key_split(lb_random_key key, uint64_t index);
 LB_API lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype, lb_random_key key);
 /* Normal with mean 0 and standard deviation 1, floating dtypes. */
 LB_API lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key);
+/* Whole numbers from low on and below high, at most 2^53 of them, as integers of dtype. */
+LB_API lb_tensor *lb_random_randint(lb_list shape, int64_t low, int64_t high, lb_dtype dtype, lb_random_key key);
+/* bool: true with probability p, which broadcasts to shape. */
+LB_API lb_tensor *lb_random_bernoulli(lb_tensor *p, lb_list shape, lb_random_key key);
+/* -log(-log(u)) of a uniform u: Gumbel's distribution, of floating dtypes; with logits added, its argmax draws. */
+LB_API lb_tensor *lb_random_gumbel(lb_list shape, lb_dtype dtype, lb_random_key key);
+/* Of density exp(-|x - loc| / scale) / (2 scale), of floating dtypes. */
+LB_API lb_tensor *lb_random_laplace(lb_list shape, double loc, double scale, lb_dtype dtype, lb_random_key key);
+/* Normal with mean 0 and standard deviation 1 between the bounds, which broadcast to shape; of floating dtypes. */
+LB_API lb_tensor *lb_random_truncated_normal(lb_tensor *lower, lb_tensor *upper, lb_list shape, lb_dtype dtype,
+					     lb_random_key key);
+/* 0 … n - 1 in random order, u32: indices by which lb_take() shuffles an axis. */
+LB_API lb_tensor *lb_random_permutation(int64_t n, lb_random_key key);
 /* Random u8, u16 or u32 of keys (…, 2) of u32: of each key so many as `shape` says, behind the axes of the keys. Threefry2x32-20
  * in the order of JAX and MLX, so that the same keys give what mx.random.bits() gives. */
 LB_API lb_tensor *lb_random_bits(lb_tensor *keys, lb_list shape, lb_dtype dtype);
@@ -227,14 +247,46 @@ LB_API lb_tensor *lb_rsqrt(lb_tensor *x);
 LB_API lb_tensor *lb_sin(lb_tensor *x);
 LB_API lb_tensor *lb_cos(lb_tensor *x);
 LB_API lb_tensor *lb_tanh(lb_tensor *x);
+LB_API lb_tensor *lb_tan(lb_tensor *x);
+LB_API lb_tensor *lb_arcsin(lb_tensor *x);
+LB_API lb_tensor *lb_arccos(lb_tensor *x);
+LB_API lb_tensor *lb_arctan(lb_tensor *x);
+LB_API lb_tensor *lb_sinh(lb_tensor *x);
+LB_API lb_tensor *lb_cosh(lb_tensor *x);
+LB_API lb_tensor *lb_arcsinh(lb_tensor *x);
+LB_API lb_tensor *lb_arccosh(lb_tensor *x);
+LB_API lb_tensor *lb_arctanh(lb_tensor *x);
+LB_API lb_tensor *lb_log1p(lb_tensor *x);
+LB_API lb_tensor *lb_log2(lb_tensor *x);
+LB_API lb_tensor *lb_log10(lb_tensor *x);
+LB_API lb_tensor *lb_expm1(lb_tensor *x); /* exp(x) - 1, of which small numbers keep their digits; no complex ones */
 LB_API lb_tensor *lb_sigmoid(lb_tensor *x);
 LB_API lb_tensor *lb_erf(lb_tensor *x);
+LB_API lb_tensor *lb_erfinv(lb_tensor *x); /* infinite at -1 and 1, NaN beyond */
 LB_API lb_tensor *lb_square(lb_tensor *x);
+LB_API lb_tensor *lb_reciprocal(lb_tensor *x); /* 1 / x */
+LB_API lb_tensor *lb_sign(lb_tensor *x);       /* -1, 0 or 1, of NaN 0; of c64 x / |x| */
+LB_API lb_tensor *lb_degrees(lb_tensor *x);    /* of radians */
+LB_API lb_tensor *lb_radians(lb_tensor *x);    /* of degrees */
+/* The parts of c64, as f32, and its conjugate. Of another dtype x itself (a view of it if it has a name), and zeros like it. */
+LB_API lb_tensor *lb_real(lb_tensor *x);
+LB_API lb_tensor *lb_imag(lb_tensor *x);
+LB_API lb_tensor *lb_conjugate(lb_tensor *x);
 LB_API lb_tensor *lb_floor(lb_tensor *x);
 LB_API lb_tensor *lb_ceil(lb_tensor *x);
+LB_API lb_tensor *lb_trunc(lb_tensor *x); /* towards zero */
 LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
+/* To so many digits behind the point, or, if negative, in front of it: round(x * 10^decimals) / 10^decimals, in float (f64
+ * and integers: double), in x's dtype. */
+LB_API lb_tensor *lb_round_to(lb_tensor *x, int decimals);
 LB_API lb_tensor *lb_isnan(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_isinf(lb_tensor *x); /* bool */
+LB_API lb_tensor *lb_isfinite(lb_tensor *x); /* bool: neither */
+LB_API lb_tensor *lb_isposinf(lb_tensor *x); /* bool */
+LB_API lb_tensor *lb_isneginf(lb_tensor *x); /* bool */
+/* x with `nan` for NaN, and posinf and neginf for infinities: the dtype's greatest and least number where these are NaN
+ * themselves. Not of c64. */
+LB_API lb_tensor *lb_nan_to_num(lb_tensor *x, double nan, double posinf, double neginf);
 LB_API lb_tensor *lb_logical_not(lb_tensor *x);
 /* x itself (a view of it if it has a name) when it has the dtype. Floats are cut towards zero:
  * 32 and 64 bits saturate and NaN is 0; 8 and 16 bits keep the low bits of what 32 can hold, and
@@ -242,8 +294,8 @@ LB_API lb_tensor *lb_logical_not(lb_tensor *x);
 LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
 
 /* Both operands are promoted to one dtype and broadcast against each other. Of two bools lb_add() is "or" and
- * lb_multiply() "and", as in NumPy; lb_subtract(), lb_power(), lb_remainder() and lb_negative() compute in i32 (NumPy
- * gives int8 or refuses, MLX keeps bool or refuses). */
+ * lb_multiply() "and", as in NumPy; lb_subtract(), lb_power(), lb_remainder(), lb_floor_divide() and lb_negative() compute
+ * in i32 (NumPy gives int8 or refuses, MLX keeps bool or refuses). */
 LB_API lb_tensor *lb_add(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_subtract(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_multiply(lb_tensor *a, lb_tensor *b);
@@ -257,9 +309,16 @@ LB_API lb_tensor *lb_bitcast(lb_tensor *x, lb_dtype dtype);
 LB_API lb_tensor *lb_bitwise_and(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_bitwise_or(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_bitwise_xor(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_bitwise_invert(lb_tensor *x);
 LB_API lb_tensor *lb_left_shift(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_right_shift(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b); /* sign of b; 0 for integers by 0 */
+/* a / b, rounded down, in the operands' dtype; 0 for integers by 0. Of floats the quotient is rounded to the dtype before, as
+ * in MLX (NumPy's is exact). */
+LB_API lb_tensor *lb_floor_divide(lb_tensor *a, lb_tensor *b);
+/* lb_floor_divide() and lb_remainder(). False, with both NULL, on error. */
+LB_API bool lb_divmod(lb_tensor *a, lb_tensor *b, lb_tensor **quotient, lb_tensor **rest);
+LB_API lb_tensor *lb_arctan2(lb_tensor *a, lb_tensor *b);   /* the angle of the point (b, a), as C's atan2(a, b) */
 LB_API lb_tensor *lb_logaddexp(lb_tensor *a, lb_tensor *b); /* log(exp(a) + exp(b)), which does not overflow */
 LB_API lb_tensor *lb_equal(lb_tensor *a, lb_tensor *b); /* these give bool */
 LB_API lb_tensor *lb_not_equal(lb_tensor *a, lb_tensor *b);
@@ -269,10 +328,17 @@ LB_API lb_tensor *lb_greater(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_greater_equal(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_logical_and(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_logical_or(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_logical_xor(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b);
 /* low or high, not both, may be NULL: no bound there. After a failed call a NULL bound is taken
  * for one that failed. */
 LB_API lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high);
+/* bool: |a - b| <= atol + rtol * |b|, where both are finite, else a == b; NaN is not close, but to NaN if equal_nan. In double
+ * of integers, in float of halves. lb_allclose() is whether all are; lb_array_equal() whether shapes and elements are the
+ * same, of any dtypes. */
+LB_API lb_tensor *lb_isclose(lb_tensor *a, lb_tensor *b, double rtol, double atol, bool equal_nan);
+LB_API lb_tensor *lb_allclose(lb_tensor *a, lb_tensor *b, double rtol, double atol, bool equal_nan);
+LB_API lb_tensor *lb_array_equal(lb_tensor *a, lb_tensor *b, bool equal_nan);
 
 /* ---- views: they share the input's buffer ---- */
 
@@ -280,15 +346,21 @@ LB_API lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high);
 LB_API lb_tensor *lb_reshape(lb_tensor *x, lb_list shape);
 /* Axis i of the result is axis axes.v[i] of x; LB_ALL_AXES reverses them. */
 LB_API lb_tensor *lb_transpose(lb_tensor *x, lb_list axes);
+LB_API lb_tensor *lb_swapaxes(lb_tensor *x, int axis_1, int axis_2);
+LB_API lb_tensor *lb_moveaxis(lb_tensor *x, int from, int to);
 LB_API lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list shape);
 LB_API lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes);
 /* LB_ALL_AXES drops every axis of size 1. */
 LB_API lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes);
 /* Joins the axes from start to end, both included. */
 LB_API lb_tensor *lb_flatten(lb_tensor *x, int start, int end);
+/* Makes axes of these sizes of one; one may be -1. */
+LB_API lb_tensor *lb_unflatten(lb_tensor *x, int axis, lb_list shape);
 /* Any view of x's elements in row-major order; offset and strides in elements. What
  * it reaches must lie within x. */
 LB_API lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset);
+/* The elements (…, i, i + k) of axes 1 and 2, as the last axis; of one that is not row-contiguous a copy. */
+LB_API lb_tensor *lb_diagonal(lb_tensor *x, int64_t k, int axis_1, int axis_2);
 /* x itself when it is row-contiguous (a view of it if it has a name), else a copy that is. */
 LB_API lb_tensor *lb_contiguous(lb_tensor *x);
 
@@ -321,6 +393,10 @@ LB_API lb_tensor *lb_max(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_min(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_prod(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof);
+LB_API lb_tensor *lb_std(lb_tensor *x, lb_list axes, bool keepdims, int ddof); /* its root */
+/* The middle one of the sorted elements, or the mean of the two in the middle: integers give f32; NaN if any is NaN. */
+LB_API lb_tensor *lb_median(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_trace(lb_tensor *x, int64_t k, int axis_1, int axis_2); /* the sum of lb_diagonal() */
 LB_API lb_tensor *lb_all(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_any(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_logsumexp(lb_tensor *x, lb_list axes, bool keepdims);
@@ -332,23 +408,53 @@ LB_API lb_tensor *lb_softmax(lb_tensor *x, lb_list axes);
 /* ---- products, joins, gathers ---- */
 
 /* (…, m, k) x (…, k, n): batch axes broadcast; a vector is a row on the left, a
- * column on the right. Floating and complex dtypes; lb_einsum() takes integers, too. */
+ * column on the right. Floating and complex dtypes, as in MLX; lb_einsum() takes integers, too. */
 LB_API lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b);
 /* Likewise of two matrices or batches of f16 or bf16, where each product and each sum is rounded to that, one after the
  * other: so some other runtimes compute it, to whose values it is compared. Slow, and of fewer digits. */
 LB_API lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b);
+/* a (…, m, k) and b (…, k, n): the products of the matrices at the indices, integers that count the matrices of all
+ * batch axes in row-major order and broadcast against each other; NULL: all of them, along their batch axes. What is
+ * chosen is copied. */
+LB_API lb_tensor *lb_gather_mm(lb_tensor *a, lb_tensor *b, lb_tensor *a_indices, lb_tensor *b_indices);
+/* Hadamard's matrix times the last axis, which is 1, 12, 20 or 28 times a power of 2 long, times scale, or, of 0, 1 / sqrt(n).
+ * Halves are computed in f32 and rounded once; integers give f32. */
+LB_API lb_tensor *lb_hadamard_transform(lb_tensor *x, double scale);
 /* alpha * (a @ b) + beta * c */
 LB_API lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta);
 LB_API lb_tensor *lb_concatenate(int n, lb_tensor *const *xs, int axis);
 LB_API lb_tensor *lb_stack(int n, lb_tensor *const *xs, int axis);
 /* Writes n equal parts along axis to parts; the axis must divide by n. */
 LB_API bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts);
+/* Writes at.n + 1 parts: up to the first index, from each to the next, and from the last one on, as lb_slice() has ranges. */
+LB_API bool lb_split_at(lb_tensor *x, lb_list at, int axis, lb_tensor **parts);
+/* The elements move by.v[i] places up along axes.v[i], those at the end to the beginning; one distance may be for all axes.
+ * LB_ALL_AXES: along the row-major elements. */
+LB_API lb_tensor *lb_roll(lb_tensor *x, lb_list by, lb_list axes);
+/* Each place along the axis that often: 0, 0, 1, 1, … */
+LB_API lb_tensor *lb_repeat(lb_tensor *x, int64_t times, int axis);
+/* x that often along each of its last axes, or of new ones in front: 0, 1, 0, 1, … */
+LB_API lb_tensor *lb_tile(lb_tensor *x, lb_list times);
+/* Of n lines the coordinates of their grid: out[i] is (size of xs[0], size of xs[1], …), and xs[i] along axis i; not by_rows:
+ * of the first two the axes are swapped (NumPy's indexing "xy"). Sparse: other axes are 1 long. */
+LB_API bool lb_meshgrid(int n, lb_tensor *const *xs, bool by_rows, bool sparse, lb_tensor **out);
+/* x with zeros on one side of diagonal k of the last two axes: above it, or below. */
+LB_API lb_tensor *lb_tril(lb_tensor *x, int64_t k);
+LB_API lb_tensor *lb_triu(lb_tensor *x, int64_t k);
+/* Of a line the matrix that has it on diagonal k, zeros elsewhere; of a matrix its diagonal k. */
+LB_API lb_tensor *lb_diag(lb_tensor *x, int64_t k);
 /* Elements of x at the integer indices along axis: x's shape with that axis replaced
  * by the indices' shape. Negative indices count from the end; one out of range is an
  * error of the evaluation. */
 LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
 /* As NumPy's: indices has x's rank; other axes broadcast. */
 LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
+/* Sums of products over pairs of axes: a's other axes, then b's. Integers, too; the operands' common dtype. */
+LB_API lb_tensor *lb_tensordot(lb_tensor *a, lb_tensor *b, lb_list axes_a, lb_list axes_b);
+LB_API lb_tensor *lb_inner(lb_tensor *a, lb_tensor *b); /* over the last axes; a product with a scalar */
+LB_API lb_tensor *lb_outer(lb_tensor *a, lb_tensor *b); /* (a's elements, b's) */
+/* Kronecker's product: each element of a times b, of at most 4 axes; one with fewer gets some in front. */
+LB_API lb_tensor *lb_kron(lb_tensor *a, lb_tensor *b);
 #define LB_EINSUM_MOST 16 /* operands */
 /* Einstein's summation over n operands, as NumPy's: "bij,bjk->bik", "...ij,...jk". A label that is
  * not in the result is summed over, one that an operand has twice is its diagonal; axes that are 1
@@ -441,9 +547,126 @@ typedef struct lb_conv_options {
 LB_API lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options);
 /* x (batch, rows, columns, channels), weight (outputs, rows, columns, channels / groups). */
 LB_API lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options);
+typedef struct lb_conv3d_options {
+	int64_t stride[3], padding[3], dilation[3]; /* depth, rows, columns */
+	int64_t groups;
+} lb_conv3d_options;
+/* x (batch, depth, rows, columns, channels), weight (outputs, depth, rows, columns, channels / groups): a sum of
+ * convolutions of two axes, one for each tap along the depth. */
+LB_API lb_tensor *lb_conv3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options options);
+/* Transposed convolutions: each element of x is spread over the places that a convolution of this stride, padding and
+ * dilation would compute it from. Shapes as those of lb_conv1d() and lb_conv2d(); the result is (n - 1) * stride - 2 *
+ * padding + dilation * (taps - 1) + 1 + output_padding long; output_padding.v has two numbers, or is LB_SHAPE() for none. */
+LB_API lb_tensor *lb_conv_transpose1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options, int64_t output_padding);
+LB_API lb_tensor *lb_conv_transpose2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options, lb_list output_padding);
+/* Of shapes as those of lb_conv3d(); output_padding has three numbers, or none. */
+LB_API lb_tensor *lb_conv_transpose3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options options, lb_list output_padding);
+/* The convolution of two lines, one of which is turned round: all n + m - 1 numbers, as many as the longer has, from the
+ * middle, or those that all of the shorter takes part in. Floating dtypes. */
+typedef enum lb_convolve_mode { LB_CONVOLVE_FULL, LB_CONVOLVE_SAME, LB_CONVOLVE_VALID } lb_convolve_mode;
+LB_API lb_tensor *lb_convolve(lb_tensor *a, lb_tensor *b, lb_convolve_mode mode);
 /* x with low.v[i] elements of value before axis i and high.v[i] after it; each list has x's rank,
  * or is LB_SHAPE() for none. x's dtype. */
 LB_API lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value);
+LB_API lb_tensor *lb_pad_edge(lb_tensor *x, lb_list low, lb_list high); /* the same with the elements at the edge */
+
+/* ---- linear algebra ----
+ *
+ * Of matrices, the last two axes, and batches of them, as mlx.core.linalg has it: of f32 or f64 (lb_det, lb_slogdet,
+ * lb_norm and lb_cross: of what their comments say). LAPACK computes it, that of OpenBLAS, which is opened at the first
+ * need, or one that the program links; without one that is an error of the evaluation, and so is a matrix that is singular
+ * where it must not be. Gradients pass through all but lb_qr(), lb_svd(), lb_svdvals(), lb_pinv(),
+ * lb_eig(), lb_eigvals(), lb_lu() and lb_lu_factor(), which say so. */
+
+LB_API lb_tensor *lb_inv(lb_tensor *x);
+/* Of the lower triangle, or the upper; the other one is not read, and zeros. */
+LB_API lb_tensor *lb_tri_inv(lb_tensor *x, bool upper);
+/* L, lower, with L L^T = x, or the upper U with U^T U = x, of a symmetric x, of which that triangle is read. One that is not
+ * positive definite is an error (MLX gives what LAPACK has left). */
+LB_API lb_tensor *lb_cholesky(lb_tensor *x, bool upper);
+/* The inverse of L L^T, or U^T U, of a factor as lb_cholesky() gives it. */
+LB_API lb_tensor *lb_cholesky_inv(lb_tensor *factor, bool upper);
+/* x with a x = b: b is (…, n, k), or a vector (n); batch axes broadcast. */
+LB_API lb_tensor *lb_solve(lb_tensor *a, lb_tensor *b);
+/* The same where a is the lower triangle, or the upper; the other one is not read. */
+LB_API lb_tensor *lb_solve_triangular(lb_tensor *a, lb_tensor *b, bool upper);
+/* The pseudo-inverse (…, n, m): singular values below max(m, n) * eps * the largest count as 0. */
+LB_API lb_tensor *lb_pinv(lb_tensor *x);
+/* x = q r: of (…, m, n), where k is the smaller of both, q (…, m, k) and r (…, k, n). Results of one operation; false,
+ * and all NULL, on error, as below. */
+LB_API bool lb_qr(lb_tensor *x, lb_tensor **q, lb_tensor **r);
+/* x = u s vt: u (…, m, m), the singular values (…, k) from the largest on, and vt (…, n, n). NaN or Inf in x is an
+ * error of the evaluation. */
+LB_API bool lb_svd(lb_tensor *x, lb_tensor **u, lb_tensor **s, lb_tensor **vt);
+LB_API lb_tensor *lb_svdvals(lb_tensor *x); /* the values alone: MLX's svd without compute_uv */
+/* Of a symmetric matrix, of which the lower triangle is read, or the upper, the eigenvalues (…, n), ascending, and as columns
+ * their vectors (…, n, n). NaN or Inf in x is an error of the evaluation. */
+LB_API bool lb_eigh(lb_tensor *x, bool upper, lb_tensor **values, lb_tensor **vectors);
+LB_API lb_tensor *lb_eigvalsh(lb_tensor *x, bool upper);
+/* Of any square matrix, in complex64: eigenvalues (…, n), in no order, and as columns their vectors (…, n, n), of length 1. NaN
+ * or Inf in x is an error of the evaluation. */
+LB_API bool lb_eig(lb_tensor *x, lb_tensor **values, lb_tensor **vectors);
+LB_API lb_tensor *lb_eigvals(lb_tensor *x);
+/* x (…, m, n) as the product of l (…, m, k), which is lower and has ones on its diagonal, and the upper u (…, k, n), but for
+ * the order of its rows: row i of x is row rows[i] of l u (u32). */
+LB_API bool lb_lu(lb_tensor *x, lb_tensor **rows, lb_tensor **l, lb_tensor **u);
+/* The same as LAPACK has it: l and u in one, without the ones, and swaps (…, k), u32: row i was swapped with row swaps[i],
+ * one after another. */
+LB_API bool lb_lu_factor(lb_tensor *x, lb_tensor **lu, lb_tensor **swaps);
+/* The determinant (…). Halves are computed in f32 and rounded once, integers give f32; no complex numbers. Its gradient
+ * needs the inverse. */
+LB_API lb_tensor *lb_det(lb_tensor *x);
+/* Its sign, -1, 0 or 1, and the logarithm of its absolute value. */
+LB_API bool lb_slogdet(lb_tensor *x, lb_tensor **sign, lb_tensor **logabs);
+/* The square root of the sum of |x|^2 over the axes; of floating and complex dtypes, integers give f32. */
+LB_API lb_tensor *lb_norm(lb_tensor *x, lb_list axes, bool keepdims);
+/* Along an axis: (sum of |x|^order)^(1/order); order 0: how many are not 0; INFINITY: the largest |x|, -INFINITY: the least. */
+LB_API lb_tensor *lb_vector_norm(lb_tensor *x, double order, int axis, bool keepdims);
+/* Of the matrices of two axes, by what MLX's norm() has as ord: 1 or -1: the largest or least sum of |x| of a column; INFINITY,
+ * -INFINITY: of a row; 2, -2: the largest or least singular value; 0: the sum of all of them ("nuc"). lb_norm() is "fro". */
+LB_API lb_tensor *lb_matrix_norm(lb_tensor *x, double order, int rows, int columns, bool keepdims);
+/* Along an axis of 2 or 3 elements, where a third is 0 (if both have 2, there are 3 in the result all the same); the others
+ * broadcast. */
+LB_API lb_tensor *lb_cross(lb_tensor *a, lb_tensor *b, int axis);
+
+/* ---- Fourier transforms ----
+ *
+ * As mlx.core.fft has them, of f32 and complex64, whatever x is cast from. FFTW computes them, its library of single
+ * precision, which is opened at the first need, or one that the program links; without one that is an error of the
+ * evaluation. Gradients pass through all of them.
+ *
+ * n, or sizes.v[i] for axes.v[i], is the length that is transformed: x is cut, or zeros are added behind it. 0, or LB_SHAPE():
+ * as long as x is. Of nothing there is no transform.
+ *
+ * fft: y[k] = sum over j of x[j] * exp(-2 pi i j k / n), for n numbers. ifft: the inverse, with + in place of -. rfft: fft of
+ * real numbers, of which the first n / 2 + 1 tell the others, too. irfft: the inverse of that, n real numbers; by default 2
+ * * (x's - 1). Of several axes the last in the list is the one of which half is there. */
+typedef enum lb_fft_norm {
+	LB_FFT_BACKWARD, /* the inverse is divided by n, the number of elements that are transformed together */
+	LB_FFT_ORTHO, /* both by the root of n */
+	LB_FFT_FORWARD /* the others are */
+} lb_fft_norm;
+LB_API lb_tensor *lb_fft(lb_tensor *x, int64_t n, int axis, lb_fft_norm norm);
+LB_API lb_tensor *lb_ifft(lb_tensor *x, int64_t n, int axis, lb_fft_norm norm);
+LB_API lb_tensor *lb_rfft(lb_tensor *x, int64_t n, int axis, lb_fft_norm norm);
+LB_API lb_tensor *lb_irfft(lb_tensor *x, int64_t n, int axis, lb_fft_norm norm);
+/* Along several axes. Sizes go with axes that are listed, not with LB_ALL_AXES; of no axes (LB_AXES()) it is x itself. */
+LB_API lb_tensor *lb_fftn(lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm);
+LB_API lb_tensor *lb_ifftn(lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm);
+LB_API lb_tensor *lb_rfftn(lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm);
+LB_API lb_tensor *lb_irfftn(lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm);
+/* Along the last two. */
+LB_API lb_tensor *lb_fft2(lb_tensor *x, lb_list sizes, lb_fft_norm norm);
+LB_API lb_tensor *lb_ifft2(lb_tensor *x, lb_list sizes, lb_fft_norm norm);
+LB_API lb_tensor *lb_rfft2(lb_tensor *x, lb_list sizes, lb_fft_norm norm);
+LB_API lb_tensor *lb_irfft2(lb_tensor *x, lb_list sizes, lb_fft_norm norm);
+/* Element 0 goes to the middle, n / 2, along the axes; and back. Any dtype. */
+LB_API lb_tensor *lb_fftshift(lb_tensor *x, lb_list axes);
+LB_API lb_tensor *lb_ifftshift(lb_tensor *x, lb_list axes);
+/* The frequencies that lb_fft() and lb_rfft() of n samples give, in f32: 0, 1, … / (n * apart), where the upper half of the first is
+ * negative. */
+LB_API lb_tensor *lb_fftfreq(int64_t n, double apart);
+LB_API lb_tensor *lb_rfftfreq(int64_t n, double apart);
 
 /* ---- gradients' building blocks ----
  *
@@ -485,9 +708,15 @@ LB_API lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis); /* u32 i
  * reverse. x's dtype, i32 of bool; integers wrap, f16, bf16 and f32 are summed in double. */
 LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive);
 /* Likewise sums, products, maxima or minima, each rounded to x's dtype on the way; of bool what all or any of them are is
- * their minimum or maximum. NaN wins. What stands before the first is 0, 1, or the dtype's least or greatest. */
-typedef enum lb_scan_kind { LB_SCAN_SUM, LB_SCAN_PROD, LB_SCAN_MAX, LB_SCAN_MIN } lb_scan_kind;
+ * their minimum or maximum. NaN wins. What stands before the first is 0, 1, or the dtype's least or greatest. LOGADDEXP: the
+ * logarithm of the sum of the exponentials, where -Inf stands before the first; integers give f32. */
+typedef enum lb_scan_kind { LB_SCAN_SUM, LB_SCAN_PROD, LB_SCAN_MAX, LB_SCAN_MIN, LB_SCAN_LOGADDEXP } lb_scan_kind;
 LB_API lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive);
+/* lb_scan() by MLX's names. */
+LB_API lb_tensor *lb_cumprod(lb_tensor *x, int axis, bool reverse, bool inclusive);
+LB_API lb_tensor *lb_cummax(lb_tensor *x, int axis, bool reverse, bool inclusive);
+LB_API lb_tensor *lb_cummin(lb_tensor *x, int axis, bool reverse, bool inclusive);
+LB_API lb_tensor *lb_logcumsumexp(lb_tensor *x, int axis, bool reverse, bool inclusive);
 /* Draws an index along the axis, with probabilities softmax(logits): u32, without that axis. A
  * function of the logits and the key alone. To draw several, broadcast the logits first. */
 LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key);
@@ -517,10 +746,12 @@ LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
  * A group with a NaN or Inf gets a NaN scale: all of it is NaN after dequantisation. */
 typedef enum lb_quant_mode { LB_QUANT_AFFINE, LB_QUANT_MXFP4, LB_QUANT_MXFP8, LB_QUANT_NVFP4 } lb_quant_mode;
 
-/* bits and group of 0 are the mode's default (* above, or the only one). */
+/* bits and group of 0 are the mode's default (* above, or the only one). Of activations only
+ * lb_quantized_matmul() and lb_gather_qmm() take notice. */
 typedef struct lb_quant {
 	lb_quant_mode mode;
 	int bits, group;
+	lb_dtype activations; /* LB_I8: x is rounded to 8 bits; 0: it is not */
 } lb_quant;
 
 /* A quantised tensor: biases are for affine alone, global_scale (NULL is fine) for nvfp4. */
@@ -536,8 +767,20 @@ LB_API lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype);
 /* x (…, m, k) @ w, w being quantised from (…, n, k) and multiplied as its transpose
  * (transpose = true, MLX's default), or from (…, k, n). The result has x's dtype (f16, bf16
  * or f32), promoted with that of affine scales. x may be a vector; batch axes broadcast.
- * The dequantised w is never in memory as a whole. */
+ * The dequantised w is never in memory as a whole. One row of x that meets codes of 4 bits,
+ * transpose being true, is taken to 22 bits beside the largest magnitude M of each 32 elements
+ * (from a multiple of 32 on): each is off by 2^-22 M at most, and none if all are whole multiples,
+ * below 2^22, of a power of two; M below 2^-100 counts as 0. A row that is not finite stays as it is.
+ * With activations of LB_I8 each 32 elements of a row of x become round(x / s) s, half to even,
+ * s = M / 127, unless one of them is not finite: y is off by sum over k of |w| s / 2 at most. With
+ * codes of 4 bits, transpose being true, products of bytes are summed then, which is faster; its
+ * gradient is that of x as it was. */
 LB_API lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool transpose);
+
+/* The products of matrices of x (…, m, k) and of w's at the indices, as lb_gather_mm() has them; NULL: all of them. Nothing is
+ * copied as a whole, and a matrix of w is decoded once for all that is multiplied with it. Its gradient is by x alone. */
+LB_API lb_tensor *lb_gather_qmm(lb_tensor *x, lb_quantized q, lb_tensor *x_indices, lb_tensor *w_indices, lb_quant how,
+				bool transpose);
 
 /* ---- functions of tensors, as transformations take them ---- */
 
@@ -603,10 +846,14 @@ LB_API lb_compile_stats lb_compiled_stats(lb_compiled *compiled);
  * Evaluate the value and its gradients in one lb_eval(): what they have in common is then computed
  * once. An input that the result does not depend on, or only by steps (floor, comparisons,
  * indices), gets zeros; where operands tie for a maximum they share; operations that have no
- * gradient worth the name (quantize, complex64) are an error that names them. */
+ * gradient worth the name (quantize) are an error that names them.
+ *
+ * The result of which a gradient is taken is real, what lies between may be complex, and so may inputs: then the
+ * gradient's real part is the derivative by the real part, its imaginary part that by the imaginary part (as in MLX; a step
+ * along it makes the result larger). So it is with cotangents, too: that of y = f(x) is multiplied by the conjugate of f'(x). */
 
 /* out[0], one floating number, and its gradients by the inputs wrt[0 … n_wrt) (NULL: by all n_in,
- * which must be floating then). out[1 … n_out) are further results that go along. False, with an
+ * which must be floating or complex then). out[1 … n_out) are further results that go along. False, with an
  * error and all out and grads NULL, on failure. */
 LB_API bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt, const int *wrt,
 			      int n_out, lb_tensor **out, lb_tensor **grads);
@@ -616,13 +863,20 @@ LB_API bool lb_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *
  * shape; NULL: none) times the Jacobian of out[j] by in[i]. */
 LB_API bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
 		   lb_tensor *const *cotangents, lb_tensor **out, lb_tensor **grads);
+/* Forward mode, the Jacobian times a vector: tangents[i], of in[i]'s shape, or NULL for none, is the direction in which in[i]
+ * moves, and out_tangents[j], of out[j]'s shape and dtype, that in which out[j] does: zeros where it does not depend on
+ * the inputs that have a tangent, or is of integers. Integer inputs have none. Reverse mode twice (so the same operations
+ * have it, and it can be differentiated in turn): about three times the work of fn. The rule of an lb_custom_vjp() is
+ * differentiated by its cotangents. Of lb_grad() it is the product of the Hessian and a vector. */
+LB_API bool lb_jvp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor *const *tangents, int n_out,
+		   lb_tensor **out, lb_tensor **out_tangents);
 /* x itself, which gradients take for a constant. */
 LB_API lb_tensor *lb_stop_gradient(lb_tensor *x);
 /* x itself, computed after the n others. */
 LB_API lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on);
 /* Calls fn. When gradients are taken of the results, its intermediates are not kept for that:
  * the backward pass calls fn again, with the same context, before the outermost
- * lb_value_and_grad(), lb_grad() or lb_vjp() around returns. Memory for time. Gradients go to the
+ * lb_value_and_grad(), lb_grad(), lb_vjp() or lb_jvp() around returns. Memory for time. Gradients go to the
  * inputs alone: what fn has by its context is a constant, here and for lb_custom_vjp(). */
 LB_API bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
 /* Writes to grads[i] the cotangent of in[i], or leaves NULL for none, given those of the results
@@ -632,6 +886,37 @@ typedef bool lb_vjp_function(void *context, int n_in, lb_tensor *const *in, int 
 /* Calls fn, whose gradient is what vjp says. */
 LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in, lb_tensor *const *in,
 			  int n_out, lb_tensor **out);
+
+/* ---- functions over a batch ----
+ *
+ * lb_vmap() calls a function of single tensors over batches of them, as if for each element in turn, with the results
+ * stacked; but the function runs once, and each operation in it is made over the whole batch, an ordinary one, which can
+ * be differentiated, compiled, mapped again and looked at. Within it a batch of (64, 3) along axis 0 is a tensor (3):
+ *
+ *	bool far(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+ *	{
+ *		out[0] = lb_norm(lb_subtract(in[0], in[1]), LB_ALL_AXES, false); // of (3) and (3)
+ *		return out[0] != NULL;
+ *	}
+ *	// each of (64, 3) from the one point (3): (64)
+ *	lb_vmap(far, NULL, 2, (lb_tensor *[]){ points, point }, (int[]){ 0, LB_NO_AXIS }, 1, NULL, &distances);
+ */
+
+#define LB_NO_AXIS INT32_MIN /* of an input that is the same for the whole batch, or such a result */
+
+/* in_axes[i] is the axis of in[i] along which the batch lies, of one size in all inputs that have one, and at least one has;
+ * out_axes[j] is where it comes to lie in out[j] (NULL: 0 for all). A result that does not depend on the batch is repeated
+ * along that axis; one that does needs an axis. The function gets inputs without axis as they are, and of the others
+ * tensors without a value: evaluating in it what depends on them is an error. What it keeps of them beyond the call has no
+ * value. Tensors in it have LB_MAX_RANK - 1 axes at most. The results have the function's dtypes; they are lazy, of the
+ * innermost scope. False, with an error and all out NULL, on failure.
+ *
+ * Random numbers of one key are the same for all elements; keys of lb_random_bits() may be a batch. These are made once for
+ * each element, as many tensors as it has: lb_categorical(); convolutions whose weight depends on the batch, and their
+ * gradients by it; what goes by nvfp4's global scale, if that does. Functions that lb_checkpoint() and lb_custom_vjp() call
+ * may not have by their context what depends on the batch. */
+LB_API bool lb_vmap(lb_function *fn, void *context, int n_in, lb_tensor *const *in, const int *in_axes, int n_out,
+		    const int *out_axes, lb_tensor **out);
 
 /* ---- checking functions ---- */
 
@@ -821,7 +1106,7 @@ LB_API lb_tensor *lb_file_get_at(lb_file *file, int64_t i);
 LB_API lb_tensor *lb_file_get_raw(lb_file *file, const char *name);
 
 /* The same for lb_quantized_matmul(), with the values that lb_file_get() has: GGUF's Q4_0, Q4_1,
- * Q8_0, Q4_K (affine, groups of 32) and MXFP4, rearranged in memory at once. For a tensor that is
+ * Q5_0, Q5_1, Q8_0, Q4_K, Q5_K (affine, groups of 32) and MXFP4, rearranged in memory at once. For a tensor that is
  * stored otherwise ret->w is NULL, and lb_file_get() is the way. False, with an error, if there
  * is no such tensor, or no memory. */
 LB_API bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, lb_quant *how);
@@ -848,6 +1133,19 @@ LB_API bool lb_save_safetensors(const char *path, int n, const char *const *name
 /* The same, and what the file says of itself: n_metadata keys and values, in UTF-8. */
 LB_API bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs,
 				     int n_metadata, const char *const *keys, const char *const *values);
+
+/* What a GGUF file says of itself under a key: of text, texts and numbers one is given. */
+typedef struct lb_gguf_value {
+	const char *key; /* UTF-8, as "general.architecture" */
+	const char *text;
+	const char *const *texts; /* a list of so many */
+	int64_t n_texts;
+	lb_tensor *numbers; /* without axes a single number or bool, of one axis a list; f16, bf16 and complex64 are errors */
+} lb_gguf_value;
+/* Version 3, whose tensors are f32, f64, f16, bf16 or i8 to i64, of 4 axes at most, as ggml's are; one without axes
+ * becomes a list of one. */
+LB_API bool lb_save_gguf(const char *path, int n, const char *const *names, lb_tensor *const *xs, int n_values,
+			 const lb_gguf_value *values);
 
 /* How elements lie in bytes that are no array of a dtype: in either byte order, unaligned, or
  * in ggml's blocks. The numbers are part of the symbol table's meaning. */

@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 10, /* grows with each field; 8: `watch_graph` is exact; 9: texts of events are stamped */
+	LB_ABI_MINOR = 11, /* grows with each field; 8: `watch_graph` is exact; 9: texts of events are stamped */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -150,6 +150,7 @@ enum lb_buffer_flag {
 	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
 	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
 	X(uint64_t, computed, 1, "evaluations that computed it: several, if they dropped its value") \
+	X(uint64_t, thread, 1, "kernel thread id of the thread that made it") \
 	X(int64_t, shape, LB_MAX_RANK, "elements along each axis") \
 	X(int64_t, strides, LB_MAX_RANK, "elements between neighbours along each axis")
 
@@ -183,7 +184,22 @@ enum lb_buffer_flag {
 	X(uint64_t, line, 1, "line of its listing that runs, or ran last; 0 before the first") \
 	X(uint64_t, tensors, 1, "address of the ids of its lines' tensors, then its inputs'") \
 	X(uint64_t, site, 1, "return address of the call that evaluates, last") \
-	X(uint64_t, at_once, 1, "tensors that its op computes: more than 1 where ops are fused")
+	X(uint64_t, at_once, 1, "tensors that its op computes: more than 1 where ops are fused") \
+	X(uint64_t, scopes, 1, "address of its struct lb_scopes")
+
+/* The open scopes of a thread, and the tensors that they hold. Scope i, the outermost is 0, holds the items from
+ * marks[i].first up to the next scope's; what belongs to no scope lies below marks[0].first. It changes without a
+ * mark, as often as a tensor is made. */
+struct lb_scopes {
+	uint64_t items; /* address of the addresses of the tensors' records, uint64_t[n_items] */
+	uint64_t n_items;
+	uint64_t marks; /* address of struct lb_scope_mark[n_marks] */
+	uint64_t n_marks;
+};
+struct lb_scope_mark {
+	uint64_t first; /* item */
+	uint64_t site;  /* return address of the call that opened it */
+};
 
 /* One stream that has been used: a queue of jobs, and the thread that works on it. */
 #define LB_STREAM_FIELDS(X) \

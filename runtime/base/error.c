@@ -14,7 +14,7 @@ static __thread struct {
 	const void *current_site;
 	const void *site;
 	char *text;
-	bool set;
+	bool set, is_held;
 	enum lb_cause cause;
 } last __attribute__((tls_model("initial-exec")));
 static pthread_key_t key_of_text;
@@ -148,9 +148,25 @@ void lb_fail_within(const char *format, ...)
 	strncat(last.text, inner, LB_ERROR_MAX - (size_t)used - 3);
 }
 
-void lb_fail_site(const void *site)
+const void *lb_fail_site(const void *site)
 {
-	last.current_site = site;
+	if (!last.is_held)
+		last.current_site = site;
+	return last.current_site;
+}
+
+bool lb_fail_site_hold(const void *site)
+{
+	bool is_first = !last.is_held;
+	lb_fail_site(site);
+	last.is_held = true;
+	return is_first;
+}
+
+void lb_fail_site_give_back(const bool *held)
+{
+	if (*held)
+		last.is_held = false;
 }
 
 const void *lb_fail_site_now(void)

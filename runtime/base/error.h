@@ -49,8 +49,13 @@ void lb_fail_again(const void *site, const char *message);
 void lb_fail_prepare(void);
 /* For a replay: adds "WHAT: " in front of the kept message. */
 void lb_fail_within(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
-/* Notes the address of the public call that is running, for lb_error_site(). Cheap. */
-void lb_fail_site(const void *site);
+/* Notes the address of the public call that is running, for lb_error_site(). Returns what counts: the call's that is held,
+ * if one is. Cheap. */
+const void *lb_fail_site(const void *site);
+/* The same for a call that is made of other public calls: until it gives its hold back, what they make and their errors are
+ * its caller's. False for a call within such a call. */
+bool lb_fail_site_hold(const void *site);
+void lb_fail_site_give_back(const bool *held);
 /* What was noted last. */
 const void *lb_fail_site_now(void);
 

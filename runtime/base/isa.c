@@ -21,14 +21,18 @@ static enum lb_isa detect(void)
 		    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
 		    __builtin_cpu_supports("avx512vl"))
 			level = LB_ISA_V4;
+		/* known by number: not all compilers have a name for it */
+		if (level == LB_ISA_V4 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 5))
+			level = LB_ISA_BF16;
 	}
 #endif
 	static const char *const names[] = {
 		[LB_ISA_BASE] = "base",
 		[LB_ISA_V3] = "v3",
 		[LB_ISA_V4] = "v4",
+		[LB_ISA_BF16] = "bf16",
 	};
-	enum lb_isa wanted = (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", 3, names, (int)level);
+	enum lb_isa wanted = (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", sizeof names / sizeof *names, names, (int)level);
 	return wanted < level ? wanted : level;
 }
 

@@ -14,4 +14,14 @@ static inline uint64_t lb_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* Of a text: FNV-1a (Fowler, Noll, Vo). */
+static inline uint64_t lb_hash_text(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	while (*text)
+		hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
+	return lb_mix(hash);
+}
+
 #endif

@@ -1,8 +1,7 @@
 /* Tracing. The function runs once on tracers, under a scope of its own; then the graph from its
  * results down to the tracers is copied out of the tensors' records, and the tensors go.
  *
- * Only tensors of this trace are walked into: they alone can depend on a tracer, and nobody else
- * changes them (graph/tracer.h). Of these, the ones that depend on no tracer are captured as they
+ * Of the tensors of the trace (graph/order.h), the ones that depend on no tracer are captured as they
  * are, together with what they need, like any older tensor: their value is computed at most once,
  * and stays, since the image holds them. */
 #include <stdlib.h>
@@ -11,128 +10,44 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "compile/image.h"
-
-struct seen {
-	struct lb_tensor *tensor; /* NULL: an empty place */
-	bool depends;
-	bool placed;
-	struct lb_value value;
-};
-
-struct frame {
-	struct lb_tensor *tensor;
-	uint32_t next; /* input to visit */
-};
+#include "graph/order.h"
 
 struct capture {
 	struct lb_image *image;
 	const struct lb_tracing *tracing;
 	bool shapeless;
-	struct seen *seen; /* open addressing, at most half full */
-	uint32_t n_seen, n_places;
-	struct frame *stack;
-	uint32_t depth, stack_room;
-	struct lb_tensor **order; /* inputs first */
-	uint32_t n_order, order_room;
+	struct lb_order order;
 	uint32_t captured_room, nodes_room, operands_room;
 };
 
 static bool no_memory(const struct capture *c)
 {
-	return lb_fail("compile: out of memory for a graph of %u tensors", c->n_seen);
+	return lb_fail("compile: out of memory for a graph of %u tensors", c->order.n);
 }
 
-static struct seen *place_of(const struct capture *c, const struct lb_tensor *t)
+static void note(struct lb_met *met, struct lb_value v)
 {
-	uint64_t i = ((uint64_t)(uintptr_t)t >> 4) * 0x9e3779b97f4a7c15ULL >> 32;
-	while (c->seen[i & (c->n_places - 1)].tensor && c->seen[i & (c->n_places - 1)].tensor != t)
-		i++;
-	return &c->seen[i & (c->n_places - 1)];
-}
-
-static struct seen *look_up(struct capture *c, struct lb_tensor *t)
-{
-	if (c->n_seen * 2 >= c->n_places) {
-		struct capture bigger = *c;
-		bigger.n_places = c->n_places ? c->n_places * 2 : 256;
-		bigger.seen = calloc(bigger.n_places, sizeof *bigger.seen);
-		if (!bigger.seen) {
-			lb_fail("compile: out of memory for a graph of %u tensors", c->n_seen);
-			return NULL;
-		}
-		for (uint32_t i = 0; i < c->n_places; i++) {
-			if (c->seen[i].tensor)
-				*place_of(&bigger, c->seen[i].tensor) = c->seen[i];
-		}
-		free(c->seen);
-		*c = bigger;
-	}
-	return place_of(c, t);
-}
-
-/* Notes t; what belongs to the trace is to be walked. */
-static bool visit(struct capture *c, struct lb_tensor *t)
-{
-	struct seen *seen = look_up(c, t);
-	if (!seen || seen->tensor)
-		return seen != NULL;
-	*seen = (struct seen){ .tensor = t };
-	c->n_seen++;
-	if (!lb_is_traced(c->tracing, t))
-		return true;
-	if (t->op == LB_OP_TRACER) {
-		*seen = (struct seen){ t, true, true, { LB_VALUE_INPUT, (uint32_t)t->params[0] } };
-		return true;
-	}
-	if (!lb_reserve(c->stack, c->stack_room, c->depth + 1))
-		return no_memory(c);
-	c->stack[c->depth++] = (struct frame){ t, 0 };
-	return true;
-}
-
-static bool leave(struct capture *c, struct lb_tensor *t)
-{
-	bool depends = false;
-	for (uint32_t i = 0; i < t->n_inputs; i++)
-		depends |= place_of(c, lb_tensor_input(t, i))->depends;
-	place_of(c, t)->depends = depends;
-	if (c->shapeless && !lb_infer_allows(c->tracing->name, t, depends))
-		return false;
-	if (!lb_reserve(c->order, c->order_room, c->n_order + 1))
-		return no_memory(c);
-	c->order[c->n_order++] = t;
-	return true;
-}
-
-static bool walk(struct capture *c, struct lb_tensor *from)
-{
-	if (!visit(c, from))
-		return false;
-	while (c->depth) {
-		struct frame *top = &c->stack[c->depth - 1];
-		struct lb_tensor *t = top->tensor;
-		bool ok =
-		    top->next < t->n_inputs ? visit(c, lb_tensor_input(t, top->next++)) : (c->depth--, leave(c, t));
-		if (!ok)
-			return false;
-	}
-	return true;
+	met->value = v.index << 2 | v.kind;
+	met->has_value = true;
 }
 
 /* The value of a tensor that has been walked to; an independent one is captured now. */
 static bool value_of(struct capture *c, struct lb_tensor *t, struct lb_value *ret)
 {
 	struct lb_image *image = c->image;
-	struct seen *seen = place_of(c, t);
-	if (!seen->placed) {
+	struct lb_met *met = lb_order_find(&c->order, t);
+	if (lb_is_tracer_of(c->tracing, t)) {
+		*ret = (struct lb_value){ LB_VALUE_INPUT, (uint32_t)t->params[0] };
+		return true;
+	}
+	if (!met->has_value) {
 		if (!lb_reserve(image->captured, c->captured_room, image->n_captured + 1))
 			return no_memory(c);
 		lb_tensor_retain(t, LB_ONE_REF);
-		seen->value = (struct lb_value){ LB_VALUE_CAPTURED, image->n_captured };
-		seen->placed = true;
+		note(met, (struct lb_value){ LB_VALUE_CAPTURED, image->n_captured });
 		image->captured[image->n_captured++] = t;
 	}
-	*ret = seen->value;
+	*ret = (struct lb_value){ met->value & 3, met->value >> 2 };
 	return true;
 }
 
@@ -149,9 +64,7 @@ static bool add_node(struct capture *c, struct lb_tensor *t)
 		lb_infer_prepare(node, t);
 	if (lb_name(t) && !(node->name = strdup(lb_name(t))))
 		return lb_fail("compile: out of memory for a name");
-	struct seen *seen = place_of(c, t);
-	seen->value = (struct lb_value){ LB_VALUE_NODE, image->n_nodes++ };
-	seen->placed = true;
+	note(lb_order_find(&c->order, t), (struct lb_value){ LB_VALUE_NODE, image->n_nodes++ });
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		if (!lb_reserve(image->operands, c->operands_room, image->n_operands + 1))
 			return no_memory(c);
@@ -179,12 +92,16 @@ static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
 {
 	struct lb_image *image = c->image;
 	for (int i = 0; i < n_out; i++) {
-		if (!check_output(c, i, out[i]) || !walk(c, out[i]))
+		if (!check_output(c, i, out[i]) || !lb_order_add(&c->order, out[i]))
 			return false;
 	}
-	image->n_traced = c->n_order;
-	for (uint32_t i = 0; i < c->n_order; i++) {
-		if (place_of(c, c->order[i])->depends && !add_node(c, c->order[i]))
+	image->n_traced = c->order.n;
+	for (uint32_t i = 0; i < c->order.n; i++) {
+		struct lb_tensor *t = c->order.list[i];
+		bool depends = lb_order_find(&c->order, t)->depends;
+		if (c->shapeless && !lb_infer_allows(c->tracing->name, t, depends))
+			return false;
+		if (depends && !add_node(c, t))
 			return false;
 	}
 	for (int i = 0; i < n_out; i++) {
@@ -236,8 +153,10 @@ bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 	*ret = (struct lb_image){ .n_in = (uint32_t)n_in, .n_out = (uint32_t)n_out, .shapeless = from->shapeless };
 	if (!self)
 		return false;
-	struct lb_tracing tracing;
-	struct capture c = { .image = ret, .tracing = &tracing, .shapeless = from->shapeless };
+	struct lb_tracing tracing = { .call = "compile", .name = from->name, .site = from->site };
+	struct capture c = {
+		.image = ret, .tracing = &tracing, .shapeless = from->shapeless, .order.tracing = &tracing
+	};
 	lb_auto_free lb_tensor **out = calloc((size_t)n_out + 1, sizeof *out);
 	ret->outputs = calloc((size_t)n_out + 1, sizeof *ret->outputs);
 	ret->inputs = calloc((size_t)n_in + 1, sizeof *ret->inputs);
@@ -248,14 +167,12 @@ bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 		copy_layout(&ret->inputs[i], from->in[i]);
 	if (ok) {
 		lb_scope scope = lb_scope_begin();
-		lb_tracing_begin(self, &tracing, from->name, from->site);
+		lb_tracing_begin(self, &tracing);
 		ok = run(&c, from->fn, from->context, n_in, from->in, n_out, out);
 		lb_tracing_end(self);
 		lb_scope_end(&scope);
 	}
-	free(c.seen);
-	free(c.stack);
-	free(c.order);
+	lb_order_deinit(&c.order);
 	if (!ok)
 		lb_image_deinit(ret);
 	return ok;

@@ -41,7 +41,7 @@ static void after_fork_in_child(void)
 		if (thread == own)
 			thread->id = (uint64_t)getpid(); /* the one thread's number */
 		else
-			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
+			thread->id = thread->eval = thread->tensor = thread->waits_for = thread->scopes = 0;
 	}
 	lb_lazy_after_fork();
 	lb_journal_after_fork_in_child();

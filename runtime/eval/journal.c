@@ -245,6 +245,12 @@ void lb_journal(const struct lb_tensor *t)
 
 /* ---- forks ---- */
 
+/* /proc/PID/fd/N: a pipe of somebody who follows this process, and would take a child's values for its. */
+static bool is_anothers(const char *file)
+{
+	return strncmp(file, "/proc/", 6) == 0 && file[6] >= '1' && file[6] <= '9';
+}
+
 /* The file is opened, or the child would begin it anew. */
 void lb_journal_before_fork(void)
 {
@@ -260,7 +266,12 @@ void lb_journal_after_fork(void)
 
 void lb_journal_after_fork_in_child(void)
 {
-	if (memmem(lb_root->log_file, sizeof lb_root->log_file, "%p", 2))
+	if (memmem(lb_root->log_file, sizeof lb_root->log_file, "%p", 2)) {
 		journal.log = 0; /* the next line opens one of its own */
+	} else if (is_anothers(lb_root->log_file) && journal.fd > STDERR_FILENO) {
+		if (is_ours())
+			close(journal.fd);
+		journal.fd = -1;
+	}
 	pthread_mutex_unlock(&journal.lock);
 }

@@ -9,6 +9,7 @@ static void custom_free(struct lb_custom *call)
 	for (int i = 0; i < call->n_out; i++)
 		lb_tensor_drop(call->results[i], LB_SCOPE_REF);
 	free(call->in);
+	free(call->owned);
 	free(call);
 }
 

@@ -18,6 +18,7 @@ struct lb_custom {
 	lb_function *fn;
 	lb_vjp_function *vjp; /* of lb_custom_vjp() */
 	void *context;
+	void *owned; /* freed with the record, may be NULL */
 	const void *site;
 	int n_in, n_out;
 	struct lb_tensor **in;         /* n_in, held for the scopes' sake, as are: */
@@ -27,6 +28,8 @@ struct lb_custom {
 	struct lb_tensor **cotangents; /* n_out, NULL for none */
 	bool *wants;                   /* n_in */
 	struct lb_tensor **grads;      /* n_in, NULL for none */
+	/* of the map under way: what it has become */
+	struct lb_custom *mapped;
 };
 
 /* The record of a node, or NULL. */

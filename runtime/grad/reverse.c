@@ -54,7 +54,7 @@ static bool to_custom(const struct lb_vjp *v, struct lb_custom *call)
 		if (call->wants[i] && call->grads[i] && !lb_vjp_give(v, i + 1, call->grads[i]))
 			return false;
 	}
-	lb_made_for(mark, call->site, v->t->stack);
+	lb_made_for(mark, (const void *)(uintptr_t)v->t->site, v->t->stack);
 	return true;
 }
 

@@ -8,6 +8,11 @@ struct lb_tensor *lb_scaled(struct lb_tensor *x, double value)
 	return value == 1 ? x : lb_multiply(x, lb_scalar(value));
 }
 
+struct lb_tensor *lb_conjugated(struct lb_tensor *x)
+{
+	return x && x->dtype == LB_C64 ? lb_conjugate(x) : x;
+}
+
 struct lb_tensor *lb_zeros_of(struct lb_tensor *x)
 {
 	return lb_zeros(lb_shape_of(x), (lb_dtype)x->dtype);
@@ -74,8 +79,6 @@ bool lb_vjp_give_to(const struct lb_vjp *v, struct lb_tensor *x, struct lb_tenso
 	struct lb_walk_node *node = lb_walk_find(v->walk, x);
 	if (!node || !node->on_path)
 		return true;
-	if (x->dtype == LB_C64)
-		return lb_vjp_fail(v, "complex64 has no gradient; differentiate a function of real tensors");
 	d = fitted(d, x);
 	if (d && node->cotangent)
 		d = lb_add(node->cotangent, d);

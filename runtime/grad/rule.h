@@ -1,5 +1,8 @@
 /* The rules by which cotangents go from an operation's result to its inputs (vector-Jacobian
- * products), written with the public operations, so that they can be differentiated in turn. */
+ * products), written with the public operations, so that they can be differentiated in turn.
+ *
+ * A cotangent of a complex number holds the derivative by its real part, and by its imaginary one times i: so
+ * lb_vjp_give() may take the real part for a real input, and a rule multiplies by the conjugate of the derivative. */
 #ifndef LB_GRAD_RULE_H
 #define LB_GRAD_RULE_H
 
@@ -23,7 +26,7 @@ typedef bool lb_rule(const struct lb_vjp *v);
  * its inputs get none. */
 extern lb_rule *const lb_rules[LB_OPS];
 
-#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule) lb_rule lb_rule_##rule;
+#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule, batch) lb_rule lb_rule_##rule;
 #include "ops.def"
 #undef LB_OP
 
@@ -48,6 +51,8 @@ bool lb_vjp_fail(const struct lb_vjp *v, const char *why);
 
 /* x * value, in x's dtype. */
 struct lb_tensor *lb_scaled(struct lb_tensor *x, double value);
+/* A complex x's conjugate; another as it is. */
+struct lb_tensor *lb_conjugated(struct lb_tensor *x);
 /* Zeros of x's shape and dtype. */
 struct lb_tensor *lb_zeros_of(struct lb_tensor *x);
 

@@ -1,11 +1,13 @@
 #include "grad/rule.h"
 
+/* Of complex numbers the conjugate, too. */
 static struct lb_tensor *transposed(struct lb_tensor *x)
 {
 	int64_t axes[LB_MAX_RANK];
 	for (int i = 0; i < x->rank; i++)
 		axes[i] = i < x->rank - 2 ? i : 2 * x->rank - 3 - i;
-	return lb_transpose(x, (lb_list){ x->rank, axes });
+	x = lb_conjugated(x);
+	return x ? lb_transpose(x, (lb_list){ x->rank, axes }) : NULL;
 }
 
 /* A vector as the row or column that it stands for. */
@@ -35,7 +37,7 @@ static struct lb_tensor *without_axis(struct lb_tensor *d, const struct lb_tenso
 	return d ? lb_squeeze(d, LB_AXES(is_right ? 1 : 0)) : NULL;
 }
 
-/* t = alpha a @ b (+ beta c): alpha g b^T and alpha a^T g. */
+/* t = alpha a @ b (+ beta c): alpha g b^H and alpha a^H g. */
 bool lb_rule_product(const struct lb_vjp *v)
 {
 	struct lb_tensor *a = lb_vjp_input(v, 0), *b = lb_vjp_input(v, 1), *g = v->g;

@@ -1,8 +1,9 @@
 #include "grad/rule.h"
+#include "kernels/kernels.h"
 
 static lb_quant how_of(const struct lb_tensor *t)
 {
-	return (lb_quant){ (lb_quant_mode)t->params[0], (int)t->params[1], (int)t->params[2] };
+	return (lb_quant){ .mode = (lb_quant_mode)t->params[0], .bits = (int)t->params[1], .group = (int)t->params[2] };
 }
 
 static lb_quantized quantized(const struct lb_vjp *v, int first)
@@ -74,15 +75,47 @@ bool lb_rule_dequantize(const struct lb_vjp *v)
 	return !lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, by_groups(v->g, group));
 }
 
-/* By x alone: g times w the other way round. */
-bool lb_rule_quantized_matmul(const struct lb_vjp *v)
+/* What is quantised, from input `first` on, has no gradient in a product. */
+static bool is_constant(const struct lb_vjp *v, int first)
 {
-	if (comes_from_quantize(v, 1))
-		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 1), NULL, v->pull_back });
-	for (int i = 2; i < (int)v->t->n_inputs; i++) {
+	if (comes_from_quantize(v, first))
+		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, first), NULL, v->pull_back });
+	for (int i = first + 1; i < (int)v->t->n_inputs; i++) {
 		if (lb_vjp_wants(v, i))
 			return lb_vjp_fail(v, "has a gradient by x alone; for one by scales or biases, multiply what "
 					      "lb_dequantize() gives");
 	}
-	return lb_vjp_give(v, 0, lb_quantized_matmul(v->g, quantized(v, 1), how_of(v->t), !v->t->params[3]));
+	return true;
+}
+
+static bool is_transposed(const struct lb_tensor *t)
+{
+	return t->params[3] & LB_QUANT_TRANSPOSED;
+}
+
+/* g times w the other way round. */
+bool lb_rule_quantized_matmul(const struct lb_vjp *v)
+{
+	return is_constant(v, 1) &&
+	       lb_vjp_give(v, 0, lb_quantized_matmul(v->g, quantized(v, 1), how_of(v->t), !is_transposed(v->t)));
+}
+
+/* The same, added to the matrices of x that were chosen. */
+bool lb_rule_gather_qmm(const struct lb_vjp *v)
+{
+	struct lb_tensor *x = lb_vjp_input(v, 0), *left = lb_vjp_input(v, 1);
+	int64_t m = x->shape[x->rank - 2], k = x->shape[x->rank - 1], matrices = 1, products = 1;
+	lb_list chosen = { v->t->rank - 2, v->t->shape };
+	if (!is_constant(v, 3))
+		return false;
+	for (int i = 0; i < x->rank - 2; i++)
+		matrices *= x->shape[i];
+	for (int i = 0; i < chosen.n; i++)
+		products *= chosen.v[i];
+	struct lb_tensor *d = lb_gather_qmm(v->g, quantized(v, 3), NULL, lb_broadcast_to(lb_vjp_input(v, 2), chosen), how_of(v->t),
+					    !is_transposed(v->t));
+	struct lb_tensor *sum = lb_zeros(LB_SHAPE(matrices, m, k), (lb_dtype)x->dtype);
+	left = lb_reshape(lb_broadcast_to(left, chosen), LB_SHAPE(products));
+	d = d ? lb_scatter_add(sum, left, lb_reshape(d, LB_SHAPE(products, m, k)), 0) : NULL;
+	return d && lb_vjp_give(v, 0, lb_reshape(d, lb_shape_of(x)));
 }

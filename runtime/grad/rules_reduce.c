@@ -65,7 +65,7 @@ bool lb_rule_prod(const struct lb_vjp *v)
 	struct lb_tensor *rest = lb_divide(lb_prod(others, along, true), others);
 	struct lb_tensor *n = lb_sum(zero, along, true);
 	struct lb_tensor *counts = lb_where(zero, lb_equal(n, lb_scalar_int(1)), lb_equal(n, lb_scalar_int(0)));
-	return lb_vjp_give(v, 0, lb_multiply(g, lb_where(counts, rest, lb_scalar(0))));
+	return lb_vjp_give(v, 0, lb_multiply(g, lb_conjugated(lb_where(counts, rest, lb_scalar(0)))));
 }
 
 bool lb_rule_var(const struct lb_vjp *v)
@@ -100,13 +100,4 @@ bool lb_rule_cumsum(const struct lb_vjp *v)
 bool lb_rule_partition(const struct lb_vjp *v)
 {
 	return lb_vjp_fail(v, "a partition has no gradient here; lb_sort() and lb_topk() have");
-}
-
-bool lb_rule_scan(const struct lb_vjp *v)
-{
-	const int64_t *p = v->t->params;
-	if (p[3] != LB_SCAN_SUM)
-		return lb_vjp_fail(v, "running products, maxima and minima have no gradient here; lb_cumsum() of "
-				      "logarithms has, and lb_max()");
-	return lb_vjp_give(v, 0, lb_scan(v->g, LB_SCAN_SUM, (int)p[0], !p[1], p[2] != 0));
 }

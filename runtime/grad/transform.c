@@ -48,8 +48,8 @@ static bool check(const struct lb_pullback *p)
 		if (k < 0 || k >= p->n_in)
 			return lb_fail("%s: a gradient by input %d is asked for, but there %s %d input%s", p->name, k,
 				       LB_PLURAL(p->n_in, "is", "are"), p->n_in, LB_S(p->n_in));
-		if (!lb_dtype_is_float(p->in[k]->dtype))
-			return lb_fail("%s: input %d is %s, and only floating tensors have gradients; name the "
+		if (!lb_dtype_is_inexact(p->in[k]->dtype))
+			return lb_fail("%s: input %d is %s, and only floating and complex tensors have gradients; name the "
 				       "others in wrt",
 				       p->name, k, lb_dtypes[p->in[k]->dtype].name);
 	}
@@ -67,7 +67,7 @@ static bool check_results(const struct lb_pullback *p)
 	}
 	char text[LB_SHAPE_TEXT], other[LB_SHAPE_TEXT];
 	const struct lb_tensor *loss = p->out[0];
-	if (!p->cotangents && (loss->size != 1 || !lb_dtype_is_float(loss->dtype)))
+	if (!p->cotangents && !p->unknown && (loss->size != 1 || !lb_dtype_is_float(loss->dtype)))
 		return lb_fail("%s: result 0, of which the gradient is taken, is %s %s; it must be one floating "
 			       "number",
 			       p->name, lb_dtypes[loss->dtype].name, lb_shape_text(loss->rank, loss->shape, text));
@@ -76,11 +76,27 @@ static bool check_results(const struct lb_pullback *p)
 		if (g && !lb_same_shape(t->rank, t->shape, g->rank, g->shape))
 			return lb_fail("%s: cotangent %d is %s, the result is %s", p->name, i,
 				       lb_shape_text(g->rank, g->shape, text), lb_shape_text(t->rank, t->shape, other));
-		if (g && !lb_dtype_is_float(t->dtype))
+		if (g && !lb_dtype_is_inexact(t->dtype))
 			return lb_fail("%s: result %d is %s, and has no cotangent; give NULL for it", p->name, i,
 				       lb_dtypes[t->dtype].name);
 	}
 	return true;
+}
+
+/* The cotangent of result i; NULL where there is none. */
+static bool seed(const struct lb_pullback *p, int i, struct lb_tensor **ret)
+{
+	struct lb_tensor *t = p->out[i], *given = p->cotangents ? p->cotangents[i] : NULL, *y;
+	lb_dtype dtype = (lb_dtype)t->dtype;
+	*ret = NULL;
+	if (p->unknown ? !lb_dtype_is_inexact(dtype) : p->cotangents ? !given : i > 0)
+		return true;
+	if (p->unknown)
+		y = lb_zeros(lb_shape_of(t), dtype);
+	else
+		y = given ? lb_astype(given, dtype) : lb_ones(lb_shape_of(t), dtype);
+	*ret = y && p->unknown ? stand_in(y, p->site) : y;
+	return *ret != NULL;
 }
 
 static bool seeds(const struct lb_pullback *p, struct lb_tensor **ret)
@@ -88,13 +104,9 @@ static bool seeds(const struct lb_pullback *p, struct lb_tensor **ret)
 	size_t mark = lb_self()->n_items;
 	bool ok = true;
 	for (int i = 0; i < p->n_out && ok; i++) {
-		lb_dtype dtype = (lb_dtype)p->out[i]->dtype;
-		ret[i] = NULL;
-		if (p->cotangents)
-			ret[i] = p->cotangents[i] ? lb_astype(p->cotangents[i], dtype) : NULL;
-		else if (i == 0)
-			ret[i] = lb_ones(lb_shape_of(p->out[0]), dtype);
-		ok = ret[i] || (p->cotangents ? !p->cotangents[i] : i > 0);
+		ok = seed(p, i, &ret[i]);
+		if (p->unknown)
+			p->unknown[i] = ret[i];
 	}
 	lb_made_for(mark, p->site, 0);
 	return ok;
@@ -188,7 +200,7 @@ bool lb_pull_back(const struct lb_pullback *p)
 	lb_scope scope = lb_scope_begin();
 	bool ok = pull_back(p, trace);
 	for (int i = 0; i < p->n_out; i++)
-		ok = ok && lb_escape(p->out[i]);
+		ok = ok && lb_escape(p->out[i]) && (!p->unknown || !p->unknown[i] || lb_escape(p->unknown[i]));
 	for (int i = 0; i < p->n_wrt; i++)
 		ok = ok && lb_escape(p->grads[i]);
 	if (!ok) {

@@ -1,4 +1,4 @@
-/* What lb_value_and_grad(), lb_vjp() and a checkpoint's backward pass have in common. */
+/* What lb_value_and_grad(), lb_vjp(), lb_jvp() and a checkpoint's backward pass have in common. */
 #ifndef LB_GRAD_TRANSFORM_H
 #define LB_GRAD_TRANSFORM_H
 
@@ -13,6 +13,8 @@ struct lb_pullback {
 	struct lb_tensor *const *in;
 	const int *wrt;    /* NULL: 0, 1, … */
 	struct lb_tensor *const *cotangents;    /* n_out, each may be NULL; NULL: 1 for a scalar result 0 */
+	struct lb_tensor **unknown;             /* n_out, or NULL: gets cotangents of which no more is said than their
+						 * shapes, for lb_reverse() by them; NULL for integers */
 	struct lb_tensor **out, **grads;        /* n_out, n_wrt; all NULL on failure */
 };
 

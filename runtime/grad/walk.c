@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grad/custom.h"
+
 enum { NONE = UINT32_MAX };
 
 /* ---- the set of nodes ---- */
@@ -86,6 +88,12 @@ static bool meet(struct lb_walk *w, struct lb_tensor *t)
 	return true;
 }
 
+/* Of an lb_depends() only the first: the others are computed before it, no more. */
+static uint32_t n_passed(const struct lb_tensor *t)
+{
+	return t->op == LB_OP_DEPENDS && !lb_custom_of(t) ? 1 : t->n_inputs;
+}
+
 bool lb_walk_down(struct lb_walk *w, struct lb_tensor *root)
 {
 	if (!meet(w, root))
@@ -93,13 +101,13 @@ bool lb_walk_down(struct lb_walk *w, struct lb_tensor *root)
 	while (w->depth) {
 		struct lb_walk_frame *top = &w->stack[w->depth - 1];
 		struct lb_tensor *t = w->nodes[top->node].tensor;
-		if (top->input < t->n_inputs) {
+		if (top->input < n_passed(t)) {
 			if (!meet(w, lb_tensor_input(t, top->input++)))
 				return false;
 			continue;
 		}
 		struct lb_walk_node *node = &w->nodes[top->node];
-		for (uint32_t i = 0; i < t->n_inputs && !node->on_path; i++) {
+		for (uint32_t i = 0; i < n_passed(t) && !node->on_path; i++) {
 			const struct lb_walk_node *input = lb_walk_find(w, lb_tensor_input(t, i));
 			node->on_path = input && input->on_path;
 		}

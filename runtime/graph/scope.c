@@ -40,7 +40,8 @@ lb_scope lb_scope_begin(void)
 		lb_fail("out of memory: cannot open a scope");
 		return (lb_scope){ NULL, 1 };
 	}
-	self->marks[self->n_marks++] = self->n_items;
+	self->marks[self->n_marks++] =
+	    (struct lb_scope_mark){ .first = self->n_items, .site = (uint64_t)(uintptr_t)LB_SITE() };
 	return (lb_scope){ (void *)(uintptr_t)self->n_marks, 1 };
 }
 
@@ -49,14 +50,14 @@ void lb_scope_end(lb_scope *scope)
 	if (!scope)
 		return;
 	struct lb_self *self = lb_self();
-	int depth = (int)(uintptr_t)scope->mark;
-	if (!scope->open || !self || depth <= 0 || depth > self->n_marks) {
+	size_t depth = (uintptr_t)scope->mark;
+	if (!scope->open || !self || depth == 0 || depth > self->n_marks) {
 		scope->open = 0;
 		return;
 	}
 	const void *before = lb_fail_site_now();
 	lb_fail_site(LB_SITE()); /* for memory that goes back to the system */
-	drop_down_to(self, self->marks[depth - 1]);
+	drop_down_to(self, self->marks[depth - 1].first);
 	lb_fail_site(before); /* the scope may be within another call */
 	self->n_marks = depth - 1;
 	scope->open = 0;
@@ -106,7 +107,7 @@ lb_tensor *lb_escape(lb_tensor *x)
 		return NULL;
 	lb_tensor_retain(x, LB_SCOPE_REF);
 	/* the innermost scope begins one item later; the item that lay there moves to the end */
-	size_t *mark = &self->marks[self->n_marks - 1];
+	uint64_t *mark = &self->marks[self->n_marks - 1].first;
 	self->items[self->n_items++] = self->items[*mark];
 	self->items[(*mark)++] = x;
 	return x;

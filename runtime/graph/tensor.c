@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/caller.h"
+#include "base/mix.h"
 #include "graph/lazy.h"
 #include "graph/program.h"
 #include "graph/scope.h"
@@ -72,6 +73,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	t->name = 0;
 	t->site = (uint64_t)(uintptr_t)site;
 	t->stream = self->stream;
+	t->thread = self->record->id;
 	t->eval = self->trace_number;
 	t->order = t->eval_ns = t->computed = 0;
 	for (int i = 0; i < rank; i++)
@@ -155,6 +157,10 @@ static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, str
 		}
 	}
 	free((void *)(uintptr_t)t->more_inputs);
+	if (t->name)
+		lb_probe_gone(t->id, (uint64_t)(uintptr_t)t, lb_hash_text((const char *)(uintptr_t)t->name),
+			      (uint64_t)(uintptr_t)lb_fail_site_now(),
+			      __atomic_load_n(&lb_root->last_eval, __ATOMIC_RELAXED));
 	lb_name_free((char *)(uintptr_t)t->name);
 	if (t->op == LB_OP_FUSED)
 		lb_program_release(lb_tensor_program(t));

@@ -12,17 +12,27 @@ static uint64_t next_number(void)
 	return LB_TRACE | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing, const char *name, const void *site)
+void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing)
 {
-	*tracing = (struct lb_tracing){ name, site, next_number() };
+	tracing->outer = self->tracing;
+	tracing->own = next_number();
+	tracing->number = tracing->outer ? tracing->outer->number : tracing->own;
+	tracing->since = self->next_id;
 	self->tracing = tracing;
 	self->trace_number = tracing->number;
 }
 
 void lb_tracing_end(struct lb_self *self)
 {
-	self->tracing = NULL;
-	self->trace_number = 0;
+	self->tracing = self->tracing->outer;
+	self->trace_number = self->tracing ? self->tracing->number : 0;
+}
+
+const char *lb_tracing_label(const struct lb_tracing *tracing, char text[LB_TRACING_TEXT])
+{
+	const char *name = tracing->name;
+	snprintf(text, LB_TRACING_TEXT, "%s%s%.255s%s", tracing->call, name ? "(" : "", name ? name : "", name ? ")" : "");
+	return text;
 }
 
 struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const struct lb_tensor *x)
@@ -33,45 +43,53 @@ struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const s
 		return NULL;
 	memcpy(t->strides, x->strides, sizeof t->strides);
 	t->params[0] = i;
-	t->params[1] = (int64_t)tracing->number;
+	t->params[1] = (int64_t)tracing->own;
 	lb_tensor_publish(t);
 	char name[LB_NAME_MAX + 1];
-	snprintf(name, sizeof name, "%.200s input %d", tracing->name, i);
+	snprintf(name, sizeof name, "%.200s input %d", tracing->name ? tracing->name : tracing->call, i);
 	return lb_named(name, t);
 }
 
 bool lb_tracing_may_queue(const struct lb_self *self, int n, struct lb_tensor *const *xs)
 {
-	const struct lb_tracing *tracing = self->tracing;
-	char where[256];
-	for (int i = 0; tracing && i < n; i++) {
-		if (lb_is_traced(tracing, xs[i]))
-			return lb_fail("compile(%s): async_eval of a tensor that the function makes evaluates "
-				       "inside a compiled function at %s: return the tensor, and evaluate it "
-				       "outside",
-				       tracing->name, lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+	char where[256], label[LB_TRACING_TEXT];
+	for (const struct lb_tracing *tracing = self->tracing; tracing; tracing = tracing->outer) {
+		for (int i = 0; i < n; i++) {
+			if (lb_is_traced(tracing, xs[i]))
+				return lb_fail("%s: async_eval of a tensor that the function makes evaluates inside it, at "
+					       "%s: return the tensor, and evaluate it outside",
+					       lb_tracing_label(tracing, label),
+					       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+		}
 	}
 	return true;
 }
 
+/* The trace under way that the tracer is an input of. */
+static const struct lb_tracing *tracing_of(const struct lb_tensor *t)
+{
+	const struct lb_tracing *tracing = lb_self_pointer ? lb_self_pointer->tracing : NULL;
+	while (tracing && !lb_is_tracer_of(tracing, t))
+		tracing = tracing->outer;
+	return tracing;
+}
+
 bool lb_tracer_refuse(const struct lb_tensor *t, bool plain)
 {
-	const struct lb_self *self = lb_self_pointer;
-	const struct lb_tracing *tracing = self ? self->tracing : NULL;
+	const struct lb_tracing *tracing = tracing_of(t);
 	unsigned long long input = (unsigned long long)t->params[0];
 	const char *name = lb_name(t);
-	char where[256];
+	char where[256], label[LB_TRACING_TEXT];
 	if (plain)
 		return lb_fail("it depends on '%s', a tracer, which has no value", name ? name : "?");
 	/* the site of the call that evaluates is noted; an earlier error may hide it */
-	if (tracing && (uint64_t)t->params[1] == tracing->number)
-		return lb_fail("compile(%s): what depends on input %llu has no value while the function is "
-			       "traced, and something evaluates inside a compiled function at %s: return the "
-			       "tensor, and evaluate it outside",
-			       tracing->name, input, lb_describe_caller(lb_fail_site_now(), where, sizeof where));
-	return lb_fail("'%s' (#%llu) has no value: it stood for an input while a function that is "
-		       "compiled was traced, for the call at %s, and escaped; return what depends on it as an "
-		       "output instead of keeping it",
+	if (tracing)
+		return lb_fail("%s: what depends on input %llu has no value while the function is traced, and "
+			       "something evaluates inside it, at %s: return the tensor, and evaluate it outside",
+			       lb_tracing_label(tracing, label), input,
+			       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+	return lb_fail("'%s' (#%llu) has no value: it stood for an input while a function was traced, for the call at "
+		       "%s, and escaped; return what depends on it as an output instead of keeping it",
 		       name ? name : "?", (unsigned long long)t->id,
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where));
 }

@@ -1,7 +1,7 @@
 /* ggml's blocks (kernels/decode.c) rearranged for lb_quantized_matmul: codes in the order of their
  * elements, scales and biases apart. What a block says as d * (q - 8) is q * d + (-8 * d): the
- * bias of an f16 step is exact in f16 too, since it is a power of two times it. A step of Q4_K is
- * a product of an f16 and 6 bits, which only f32 holds. */
+ * bias of an f16 step is exact in f16 too, since it is a power of two times it. A step of Q4_K and Q5_K
+ * is a product of an f16 and 6 bits, which only f32 holds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +52,30 @@ static void put_nibbles(const uint8_t *from, struct parts *to)
 	to->codes += NIBBLES;
 }
 
+/* A group of codes of 5 bits, without gaps: 8 in 5 bytes. */
+static void put_fives(const uint8_t codes[GROUP], struct parts *to)
+{
+	for (int i = 0; i < GROUP; i += 8) {
+		uint64_t word = 0;
+		for (int k = 0; k < 8; k++)
+			word |= (uint64_t)codes[i + k] << 5 * k;
+		for (int k = 0; k < 5; k++)
+			*to->codes++ = (uint8_t)(word >> 8 * k);
+	}
+}
+
+/* The fifth bits of 32 elements, then their low ones as put_nibbles() has them. */
+static void put_fifths(const uint8_t *from, struct parts *to)
+{
+	const uint8_t *low = from + GROUP / 8;
+	uint8_t codes[GROUP];
+	for (int i = 0; i < GROUP; i++) {
+		int fifth = from[i / 8] >> i % 8 & 1;
+		codes[i] = (uint8_t)((i < NIBBLES ? low[i] & 15 : low[i - NIBBLES] >> 4) | fifth << 4);
+	}
+	put_fives(codes, to);
+}
+
 static void q4_0(const uint8_t *from, struct parts *to)
 {
 	float d = lb_f16_at(from);
@@ -67,6 +91,21 @@ static void q4_1(const uint8_t *from, struct parts *to)
 	put_half(to, &to->biases, lb_f16_at(from + 2));
 }
 
+static void q5_0(const uint8_t *from, struct parts *to)
+{
+	float d = lb_f16_at(from);
+	put_fifths(from + 2, to);
+	put_half(to, &to->scales, d);
+	put_half(to, &to->biases, -16 * d);
+}
+
+static void q5_1(const uint8_t *from, struct parts *to)
+{
+	put_fifths(from + 4, to);
+	put_half(to, &to->scales, lb_f16_at(from));
+	put_half(to, &to->biases, lb_f16_at(from + 2));
+}
+
 static void q8_0(const uint8_t *from, struct parts *to)
 {
 	float d = lb_f16_at(from);
@@ -77,16 +116,22 @@ static void q8_0(const uint8_t *from, struct parts *to)
 	put_half(to, &to->biases, -128 * d);
 }
 
-static void q4_k(const uint8_t *from, struct parts *to)
+/* The step of each group of a block of 256, and what is taken off. */
+static void put_k_scales(const uint8_t *from, struct parts *to)
 {
 	float d = lb_f16_at(from), dmin = lb_f16_at(from + 2);
-	const uint8_t *packed = from + 4, *codes = from + 16;
 	for (int i = 0; i < K_GROUPS; i++) {
 		uint8_t scale, min;
-		lb_q4_k_scale_and_min(packed, i, &scale, &min);
+		lb_q4_k_scale_and_min(from + 4, i, &scale, &min);
 		put_float(&to->scales, d * scale);
 		put_float(&to->biases, -(dmin * min));
 	}
+}
+
+static void q4_k(const uint8_t *from, struct parts *to)
+{
+	const uint8_t *codes = from + 16;
+	put_k_scales(from, to);
 	/* 32 bytes are two groups: the low nibbles, then the high ones */
 	for (int pair = 0; pair < K_GROUPS / 2; pair++, codes += GROUP) {
 		for (int i = 0; i < NIBBLES; i++) {
@@ -98,6 +143,19 @@ static void q4_k(const uint8_t *from, struct parts *to)
 	}
 }
 
+/* Likewise; bit i of 32 bytes in front is the fifth of group i. */
+static void q5_k(const uint8_t *from, struct parts *to)
+{
+	const uint8_t *fifths = from + 16, *low = fifths + GROUP;
+	uint8_t codes[GROUP];
+	put_k_scales(from, to);
+	for (int i = 0; i < K_GROUPS; i++) {
+		for (int k = 0; k < GROUP; k++)
+			codes[k] = (uint8_t)((low[i / 2 * GROUP + k] >> 4 * (i % 2) & 15) | (fifths[k] >> i & 1) << 4);
+		put_fives(codes, to);
+	}
+}
+
 static void mxfp4(const uint8_t *from, struct parts *to)
 {
 	to->fits &= from[0] != 255;
@@ -106,11 +164,14 @@ static void mxfp4(const uint8_t *from, struct parts *to)
 }
 
 static const struct layout layouts[LB_ENCODINGS] = {
-	[LB_Q4_0] = { { LB_QUANT_AFFINE, 4, GROUP }, LB_F16, 1, q4_0 },
-	[LB_Q4_1] = { { LB_QUANT_AFFINE, 4, GROUP }, LB_F16, 1, q4_1 },
-	[LB_Q8_0] = { { LB_QUANT_AFFINE, 8, GROUP }, LB_F16, 1, q8_0 },
-	[LB_Q4_K] = { { LB_QUANT_AFFINE, 4, GROUP }, LB_F32, K_GROUPS, q4_k },
-	[LB_MXFP4] = { { LB_QUANT_MXFP4, 4, GROUP }, LB_U8, 1, mxfp4 },
+	[LB_Q4_0] = { { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP }, LB_F16, 1, q4_0 },
+	[LB_Q4_1] = { { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP }, LB_F16, 1, q4_1 },
+	[LB_Q5_0] = { { .mode = LB_QUANT_AFFINE, .bits = 5, .group = GROUP }, LB_F16, 1, q5_0 },
+	[LB_Q5_1] = { { .mode = LB_QUANT_AFFINE, .bits = 5, .group = GROUP }, LB_F16, 1, q5_1 },
+	[LB_Q8_0] = { { .mode = LB_QUANT_AFFINE, .bits = 8, .group = GROUP }, LB_F16, 1, q8_0 },
+	[LB_Q4_K] = { { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP }, LB_F32, K_GROUPS, q4_k },
+	[LB_Q5_K] = { { .mode = LB_QUANT_AFFINE, .bits = 5, .group = GROUP }, LB_F32, K_GROUPS, q5_k },
+	[LB_MXFP4] = { { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP }, LB_U8, 1, mxfp4 },
 };
 
 static void free_bytes(void *data, void *context)

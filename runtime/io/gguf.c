@@ -15,6 +15,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/gguf.h"
 #include "kernels/kernels.h"
 
 /* ggml's tensor types by number: name, elements and bytes of a block, and what they are here;
@@ -45,6 +46,16 @@ static const struct type {
 	[38] = { "IQ4_NL_8_8", 32, 18, OTHER, 0 },
 };
 enum { TYPES = sizeof types / sizeof *types };
+
+bool lb_gguf_type(enum lb_dtype dtype, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < TYPES; i++)
+		if (types[i].name && types[i].kind == PLAIN && types[i].as == dtype) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
 
 static const uint8_t value_bytes[LB_VALUE_TYPES] = {
 	[LB_VALUE_U8] = 1,  [LB_VALUE_I8] = 1,  [LB_VALUE_U16] = 2, [LB_VALUE_I16] = 2,
@@ -239,7 +250,7 @@ static bool place_tensors(struct lb_file *file, const struct lb_cursor *c, uint6
 static bool read_alignment(const struct lb_file *file, uint64_t *ret)
 {
 	const struct lb_metadata *m = lb_file_find_metadata(file, "general.alignment");
-	*ret = 32;
+	*ret = LB_GGUF_ALIGNMENT;
 	if (!m)
 		return true;
 	*ret = m->text ? strtoull(m->text, NULL, 10) : 0;

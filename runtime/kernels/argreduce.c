@@ -4,7 +4,7 @@
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
-enum { CHUNK = 512, GRAIN = 1 << 15, PIECES_MOST = 64 };
+enum { CHUNK = 512, IN_PLACE = 4096, BLOCK = 64, GRAIN = 1 << 15, PIECES_MOST = 64 };
 
 struct arg {
 	const char *data;
@@ -62,24 +62,43 @@ static void best_of(int stage, bool least, const void *x, int64_t n, char *lanes
 		fold->merge(half, lanes, lanes + half * width);
 }
 
-#define IS_BETTER(T) \
+/* The first of n elements that is *best, or NaN if that is. */
+#define FIRST(T) \
+	do { \
+		const T *v = x, wanted = *(const T *)best; \
+		for (int64_t at = 0; at < n; at += BLOCK) { \
+			int64_t m = n - at < BLOCK ? n - at : BLOCK; \
+			int found = 0; \
+			for (int64_t i = 0; i < m; i++) \
+				found |= (v[at + i] == wanted) | ((v[at + i] != v[at + i]) & (wanted != wanted)); \
+			for (int64_t i = 0; found && i < m; i++) \
+				if (v[at + i] == wanted || (v[at + i] != v[at + i] && wanted != wanted)) { \
+					memcpy(value, v + at + i, sizeof *v); \
+					return at + i; \
+				} \
+		} \
+		return -1; \
+	} while (0)
+#define FIRST_IF_BETTER(T) \
 	do { \
 		T a, b; \
 		memcpy(&a, value, sizeof a); \
-		memcpy(&b, lanes, sizeof b); \
-		return BETTER_REAL(a, b); \
+		memcpy(&b, best, sizeof b); \
+		if (!BETTER_REAL(a, b)) \
+			return -1; \
+		FIRST(T); \
 	} while (0)
 
-/* Is there anything better than *value among many? Mostly there is not. */
-static bool has_better(int stage, bool least, const void *x, int64_t n, const void *value)
+/* Of many: the best of all is found first, and then, if that is better than *value, where it is. */
+static int64_t search_many(int stage, bool least, const void *x, int64_t n, void *value)
 {
-	_Alignas(64) char lanes[LB_LANES * 8];
-	best_of(stage, least, x, n, lanes);
+	_Alignas(64) char best[LB_LANES * 8];
+	best_of(stage, least, x, n, best);
 	switch (stage) {
-	case LB_U64: IS_BETTER(uint64_t);
-	case LB_I64: IS_BETTER(int64_t);
-	case LB_F32: IS_BETTER(float);
-	default: IS_BETTER(double);
+	case LB_U64: FIRST_IF_BETTER(uint64_t);
+	case LB_I64: FIRST_IF_BETTER(int64_t);
+	case LB_F32: FIRST_IF_BETTER(float);
+	default: FIRST_IF_BETTER(double);
 	}
 }
 
@@ -87,8 +106,8 @@ static bool has_better(int stage, bool least, const void *x, int64_t n, const vo
  * then that element. */
 static int64_t search(int stage, bool least, const void *x, int64_t n, void *value)
 {
-	if (n >= 2 * LB_LANES && stage != LB_C64 && !has_better(stage, least, x, n, value))
-		return -1;
+	if (n >= 2 * LB_LANES && stage != LB_C64)
+		return search_many(stage, least, x, n, value);
 	switch (stage) {
 	case LB_U64: SEARCH(uint64_t);
 	case LB_I64: SEARCH(int64_t);
@@ -132,14 +151,17 @@ static int64_t search_range(const struct arg *arg, const char *from, int64_t beg
 		int64_t n = last < 0 ? 1 : arg->shape[last] - index[last];
 		int64_t stride = last < 0 ? 1 : arg->strides[last];
 		n = n > end - begin ? end - begin : n;
-		n = n > CHUNK ? CHUNK : n;
-		int64_t at = last < 0 ? 0 : offset + index[last] * stride;
-		stage_row(arg, staged, from + at * arg->bytes, n, stride);
+		bool in_place = !arg->convert && stride == 1;
+		int64_t at = last < 0 ? 0 : offset + index[last] * stride, most = in_place ? IN_PLACE : CHUNK;
+		n = n > most ? most : n;
+		const void *row = in_place ? from + at * arg->bytes : staged;
+		if (!in_place)
+			stage_row(arg, staged, from + at * arg->bytes, n, stride);
 		if (best < 0) {
-			memcpy(&value, staged, (size_t)lb_width_of(arg->stage));
+			memcpy(&value, row, (size_t)lb_width_of(arg->stage));
 			best = begin;
 		}
-		int64_t found = search(arg->stage, arg->least, staged, n, &value);
+		int64_t found = search(arg->stage, arg->least, row, n, &value);
 		if (found >= 0)
 			best = begin + found;
 		begin += n;

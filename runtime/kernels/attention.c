@@ -116,19 +116,33 @@ int64_t lb_attention_visible(const struct lb_attending *j, int64_t row)
 	return n < 0 ? 0 : n;
 }
 
+/* Rows of keys or values for a few queries: halves as they are, which are widened on the way, each as often as it is read. */
+static const char *rows_for_few(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, char *panel,
+				int64_t *stride, int *dtype)
+{
+	*dtype = x->strides[3] == 1 ? (int)x->dtype : j->stage;
+	if (*dtype == j->stage)
+		return lb_attention_rows(j, x, rows, panel, stride);
+	*stride = x->strides[2];
+	return (const char *)x->data +
+	       (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
+}
+
 static void take_keys(const struct lb_attending *j, const struct room *room, struct lb_rows queries, int64_t key,
 		      int64_t n)
 {
 	const struct lb_rows own = { queries.batch, queries.head, key, n };
 	int64_t stride, m = queries.n;
-	const char *keys = lb_attention_rows(j, &j->a->k, own, room->key_panel, &stride);
+	int dtype;
 	if (m < FEW) {
+		const char *keys = rows_for_few(j, &j->a->k, own, room->key_panel, &stride, &dtype);
 		for (int64_t i = 0; i < m; i++)
 			j->tiles->dots(n, j->d, room->scores + i * LB_KEYS * j->width,
-				       room->queries + i * j->d * j->width, keys, stride, j->stage);
+				       room->queries + i * j->d * j->width, keys, stride, dtype);
 	} else {
+		const char *keys = lb_attention_rows(j, &j->a->k, own, room->key_panel, &stride);
 		memset(room->scores, 0, (size_t)(m * LB_KEYS * j->width));
-		lb_attention_multiply(j, false, (struct lb_matrix){ room->queries, m, j->d, j->d, 1 },
+		lb_attention_multiply(j, (struct lb_matrix){ room->queries, m, j->d, j->d, 1 },
 				      (struct lb_matrix){ keys, j->d, n, 1, stride }, room->scores, LB_KEYS);
 	}
 	for (int64_t i = 0; i < m; i++) {
@@ -140,8 +154,15 @@ static void take_keys(const struct lb_attending *j, const struct room *room, str
 				 room->sums + i * j->width, j->dv, room->values + i * j->dv * j->width, j->stage);
 		memset(scores + seen * j->width, 0, (size_t)((n - seen) * j->width));
 	}
+	if (m < FEW) {
+		const char *values = rows_for_few(j, &j->a->v, own, room->value_panel, &stride, &dtype);
+		for (int64_t i = 0; i < m; i++)
+			j->tiles->combine(j->dv, room->values + i * j->dv * j->width, n,
+					  room->scores + i * LB_KEYS * j->width, values, stride, dtype);
+		return;
+	}
 	const char *values = lb_attention_rows(j, &j->a->v, own, room->value_panel, &stride);
-	lb_attention_multiply(j, m < FEW, (struct lb_matrix){ room->scores, m, n, LB_KEYS, 1 },
+	lb_attention_multiply(j, (struct lb_matrix){ room->scores, m, n, LB_KEYS, 1 },
 			      (struct lb_matrix){ values, n, j->dv, stride, 1 }, room->values, j->dv);
 }
 

@@ -50,12 +50,11 @@ struct lb_matrix {
 	int64_t rows, columns, row, column;
 };
 
-/* to += a @ b, whose rows are to_row apart; `small` as in struct lb_gemm. */
-static inline void lb_attention_multiply(const struct lb_attending *j, bool small, struct lb_matrix a,
-					 struct lb_matrix b, char *to, int64_t to_row)
+/* to += a @ b, whose rows are to_row apart. */
+static inline void lb_attention_multiply(const struct lb_attending *j, struct lb_matrix a, struct lb_matrix b, char *to,
+					 int64_t to_row)
 {
 	struct lb_gemm gemm = { .dtype = j->stage,
-				.small = small,
 				.m = a.rows,
 				.n = b.columns,
 				.k = a.columns,

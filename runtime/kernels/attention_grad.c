@@ -121,10 +121,10 @@ static void query_block(void *arg, void *scratch, int64_t task)
 		int64_t n = last - key < LB_KEYS ? last - key : LB_KEYS;
 		const struct lb_rows keys = { batch, head, key, n };
 		const char *k = lb_attention_rows(j, &j->a->k, keys, room.keys, &stride);
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.q, m, j->d, j->d, 1 },
+		lb_attention_multiply(j, (struct lb_matrix){ room.q, m, j->d, j->d, 1 },
 				      (struct lb_matrix){ k, j->d, n, 1, stride }, room.p + key * w, all);
 		const char *v = lb_attention_rows(j, &j->a->v, keys, room.values, &stride);
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 },
+		lb_attention_multiply(j, (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 },
 				      (struct lb_matrix){ v, j->dv, n, 1, stride }, room.dp + key * w, all);
 	}
 	for (int64_t i = 0; i < m; i++) {
@@ -141,7 +141,7 @@ static void query_block(void *arg, void *scratch, int64_t task)
 		int64_t n = last - key < LB_KEYS ? last - key : LB_KEYS;
 		const struct lb_rows keys = { batch, head, key, n };
 		const char *k = lb_attention_rows(j, &j->a->k, keys, room.keys, &stride);
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.p + key * w, m, n, all, 1 },
+		lb_attention_multiply(j, (struct lb_matrix){ room.p + key * w, m, n, all, 1 },
 				      (struct lb_matrix){ k, n, j->d, stride, 1 }, room.dq, j->d);
 	}
 	scale_rows(j, m * j->d, room.dq);
@@ -176,9 +176,9 @@ static void key_block(void *arg, void *scratch, int64_t task)
 		lb_attention_load(j, job->grad, queries, 1, room.g);
 		memset(room.p, 0, (size_t)(m * n * w));
 		memset(room.dp, 0, (size_t)(m * n * w));
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.q, m, j->d, j->d, 1 },
+		lb_attention_multiply(j, (struct lb_matrix){ room.q, m, j->d, j->d, 1 },
 				      (struct lb_matrix){ k, j->d, n, 1, k_row }, room.p, n);
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 },
+		lb_attention_multiply(j, (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 },
 				      (struct lb_matrix){ v, j->dv, n, 1, v_row }, room.dp, n);
 		for (int64_t i = 0; i < m; i++) {
 			char *p = room.p + i * n * w, *dp = room.dp + i * n * w;
@@ -190,9 +190,9 @@ static void key_block(void *arg, void *scratch, int64_t task)
 			memset(p + seen * w, 0, (size_t)((n - seen) * w));
 			memset(dp + seen * w, 0, (size_t)((n - seen) * w));
 		}
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.p, n, m, 1, n },
+		lb_attention_multiply(j, (struct lb_matrix){ room.p, n, m, 1, n },
 				      (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 }, room.dv, j->dv);
-		lb_attention_multiply(j, false, (struct lb_matrix){ room.dp, n, m, 1, n },
+		lb_attention_multiply(j, (struct lb_matrix){ room.dp, n, m, 1, n },
 				      (struct lb_matrix){ room.q, m, j->d, j->d, 1 }, room.dk, j->d);
 	}
 	store_rows(j, job->to_k + (pair * j->keys + key) * j->d * j->bytes, room.dk, n * j->d);

@@ -5,26 +5,25 @@
  * symbols; otherwise libopenblas.so.0 is opened at the first product worth it, with its
  * names kept to ourselves.
  *
+ * OpenBLAS brings a LAPACK, which is taken with it: all the functions that are called here, or none.
+ *
  * OpenBLAS chooses its kernels while it is loaded, by CPU model. On a CPU with AVX-512 that a version
  * does not know, these may be such as do without, and half as fast. (0.3.21 knows the EPYCs that have
  * it, as of Cooperlake's kind.) So OPENBLAS_CORETYPE, unless the user has set it, says SkylakeX
  * during the load on any CPU with that core's instructions. The price: setenv() is not
  * safe against a getenv() in another thread at that very moment. It is paid once a
  * process, under a lock, and only where it gains speed; a user who sets the variable,
- * or links OpenBLAS, never pays it.
- *
- * A static program opens nothing: what dlopen() loads there brings a C library of its own, whose
- * threads and locale nobody has set up, and OpenBLAS crashes in it. */
+ * or links OpenBLAS, never pays it. */
 #include "kernels/blas.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/loader.h"
 #include "kernels/kernels.h"
 
 #define WEAK(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak))
@@ -35,10 +34,16 @@ WEAK(void, cblas_dgemm, int, int, int, int, int, int, double, const double *, in
 WEAK(void, cblas_cgemm, int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
      void *, int);
 WEAK(char *, openblas_get_corename, void);
+#define LB_FUNCTION(name, ...) \
+	WEAK(void, s##name##_, __VA_ARGS__); \
+	WEAK(void, d##name##_, __VA_ARGS__);
+LB_LAPACK_FUNCTIONS(LB_FUNCTION)
+#undef LB_FUNCTION
 
 enum { UNKNOWN, FOUND, ABSENT };
 
 static struct lb_blas found;
+static struct lb_lapack found_f32, found_f64;
 static char description[128] = "none";
 static _Atomic int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -131,37 +136,51 @@ static void describe(const char *how, char *(*corename)(void))
 	snprintf(description, sizeof description, "%s%s%s", how, corename ? ", core " : "", corename ? corename() : "");
 }
 
+/* All of them, or none. */
+static void find_linked_lapack(void)
+{
+	bool all = true;
+
+#define LB_FUNCTION(name, ...) \
+	all &= (found_f32.name = s##name##_) != NULL; \
+	all &= (found_f64.name = d##name##_) != NULL;
+	LB_LAPACK_FUNCTIONS(LB_FUNCTION)
+#undef LB_FUNCTION
+	if (all) {
+		found.f32 = &found_f32;
+		found.f64 = &found_f64;
+	}
+}
+
+static void find_lapack_of(void *library)
+{
+	bool all = true;
+
+#define LB_FUNCTION(name, ...) \
+	all &= (*(void **)&found_f32.name = dlsym(library, "s" #name "_")) != NULL; \
+	all &= (*(void **)&found_f64.name = dlsym(library, "d" #name "_")) != NULL;
+	LB_LAPACK_FUNCTIONS(LB_FUNCTION)
+#undef LB_FUNCTION
+	if (all) {
+		found.f32 = &found_f32;
+		found.f64 = &found_f64;
+	}
+}
+
 static bool find_linked(void)
 {
 	if (!cblas_sgemm || !cblas_dgemm || !cblas_cgemm)
 		return false;
 	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
+	find_linked_lapack();
 	describe("linked", openblas_get_corename);
 	return true;
-}
-
-/* The program comes first: a dynamic one names its loader. */
-static int find_loader(struct dl_phdr_info *program, size_t size, void *ret)
-{
-	(void)size;
-	for (int i = 0; i < program->dlpi_phnum; i++)
-		if (program->dlpi_phdr[i].p_type == PT_INTERP)
-			*(bool *)ret = true;
-	return 1;
-}
-
-static bool is_static(void)
-{
-	bool has_loader = false;
-
-	dl_iterate_phdr(find_loader, &has_loader);
-	return !has_loader;
 }
 
 static bool open_library(void)
 {
 	static const char name[] = "libopenblas.so.0";
-	if (is_static())
+	if (!lb_has_loader())
 		return false;
 	bool steer = wants_skylakex();
 	if (steer)
@@ -178,6 +197,7 @@ static bool open_library(void)
 		dlclose(library);
 		return false;
 	}
+	find_lapack_of(library);
 	char *(*corename)(void);
 	void (*set_threads)(int);
 	*(void **)&corename = dlsym(library, "openblas_get_corename");

@@ -1,7 +1,8 @@
 /* Sampling by Gumbel's trick: the index of the largest logit + g is distributed as the softmax of
  * the logits, if g = -log(-log(u)) for independent uniform u. u has 32 bits, so g is below
  * HIGHEST, and most of a peaked distribution is passed over without drawing. Scalar libm in double:
- * the choice is the same on every machine. */
+ * the choice is the same on every machine. Vector functions, whose last bits are not, only say of
+ * which elements that has to be computed: those that may beat the best so far. */
 #include <math.h>
 
 #include "base/plural.h"
@@ -9,9 +10,11 @@
 #include "kernels/philox.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
+#include "kernels/tile.h"
 
-enum { GRAIN = 1 << 12 };
+enum { GRAIN = 1 << 12, AT_ONCE = 4 * LB_PHILOX_BLOCKS };
 #define HIGHEST 22.9 /* more than 33 log(2) */
+#define SLACK 1e-6   /* far more than vector functions are off by, in g */
 
 struct job {
 	const struct lb_view *x;
@@ -20,6 +23,69 @@ struct job {
 	uint64_t key;
 	uint32_t *to;
 };
+
+struct best {
+	double value;
+	uint32_t choice;
+	bool nan; /* nothing beats the first of them */
+};
+
+static double gumbel(uint32_t word)
+{
+	return -log(-log(((double)word + 0.5) * 0x1p-32));
+}
+
+/* The n elements from number `first` of the line on, whose words begin with that of number `at`. */
+static void draw_some(const struct job *job, const double *logits, int64_t first, int64_t n, uint64_t at,
+		      struct best *best)
+{
+	const struct lb_tiles *tiles = lb_tiles();
+	struct lb_philox_block blocks[LB_PHILOX_BLOCKS];
+	double g[AT_ONCE] __attribute__((aligned(64)));
+	uint32_t words[AT_ONCE];
+	bool any = false;
+	for (int64_t i = 0; i < n; i++)
+		any |= !(logits[i] + HIGHEST <= best->value);
+	if (!any)
+		return;
+	lb_philox_blocks(job->key, at / 4, LB_PHILOX_CHOICES, blocks);
+	memcpy(words, (uint32_t *)(void *)blocks + at % 4, (size_t)n * sizeof *words);
+	for (int64_t i = 0; i < n; i++)
+		g[i] = ((double)(int32_t)(words[i] ^ 0x80000000u) + (0x1p31 + 0.5)) * 0x1p-32;
+	tiles->math(LB_OP_LOG, LB_F64)(n, g, g, NULL, NULL);
+	for (int64_t i = 0; i < n; i++)
+		g[i] = -g[i];
+	tiles->math(LB_OP_LOG, LB_F64)(n, g, g, NULL, NULL);
+	for (int64_t i = 0; i < n; i++) {
+		/* sums keep the order of what is added to */
+		if (logits[i] + (SLACK - g[i]) <= best->value)
+			continue;
+		double value = isnan(logits[i]) ? (double)INFINITY : logits[i] + gumbel(words[i]);
+		if (value > best->value || isnan(logits[i])) {
+			*best = (struct best){ value, (uint32_t)(first + i), isnan(logits[i]) };
+			if (best->nan)
+				return;
+		}
+	}
+}
+
+/* A line whose elements have words that follow each other. */
+static uint32_t draw_along(const struct job *job, const char *from, int64_t n, int64_t stride, int64_t first)
+{
+	int64_t bytes = lb_width_of(job->x->dtype);
+	double logits[AT_ONCE] __attribute__((aligned(64)));
+	char raw[AT_ONCE * 8] __attribute__((aligned(64)));
+	struct best best = { .value = -(double)INFINITY };
+	for (int64_t i = 0; i < n && !best.nan;) {
+		int64_t at = first + i, m = AT_ONCE - at % 4;
+		m = m < n - i ? m : n - i;
+		lb_gather_row(raw, from + i * stride * bytes, m, stride, bytes);
+		lb_tiles()->convert(LB_F64, job->x->dtype)(m, logits, raw, NULL, NULL);
+		draw_some(job, logits, i, m, (uint64_t)at, &best);
+		i += m;
+	}
+	return best.choice;
+}
 
 static void draw_line(void *arg, void *scratch, int64_t line)
 {
@@ -33,6 +99,10 @@ static void draw_line(void *arg, void *scratch, int64_t line)
 	lb_index_of(x->rank, shape, line, index);
 	const char *from = (const char *)x->data + lb_offset_of(x->rank, index, x->strides) * bytes;
 	int64_t first = line / job->inner * job->inner * n + line % job->inner;
+	if (job->inner == 1) {
+		job->to[line] = draw_along(job, from, n, stride, first);
+		return;
+	}
 	struct lb_philox_block block = { { 0 } };
 	uint64_t drawn = UINT64_MAX;
 	double best = -INFINITY;
@@ -50,7 +120,7 @@ static void draw_line(void *arg, void *scratch, int64_t line)
 			drawn = at / 4;
 			block = lb_philox(job->key, drawn, LB_PHILOX_CHOICES);
 		}
-		double value = logit - log(-log(((double)block.w[at % 4] + 0.5) * 0x1p-32));
+		double value = logit + gumbel(block.w[at % 4]);
 		if (value > best) {
 			best = value;
 			choice = (uint32_t)i;

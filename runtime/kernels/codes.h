@@ -38,9 +38,8 @@ static inline float lb_e4m3_to_float(uint8_t code)
 
 static inline float lb_e8m0_to_float(uint8_t code)
 {
-	if (code == LB_E8M0_NAN)
-		return NAN;
-	return lb_bits_to_float(code ? (uint32_t)code << 23 : 1u << 22);
+	/* 0 is the denormal 2^-127, 255 NaN */
+	return lb_bits_to_float((uint32_t)code << 23 | (uint32_t)(code == 0 || code == LB_E8M0_NAN) << 22);
 }
 
 static inline uint8_t lb_float_to_e4m3(float x)

@@ -8,7 +8,7 @@
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
-enum { BLOCK = 32, GRAIN_BYTES = 1 << 18, STREAM_BYTES = 8 << 20 };
+enum { BLOCK = 32, TURN = 16, GRAIN_BYTES = 1 << 18, STREAM_BYTES = 8 << 20 };
 enum { TO, FROM };
 
 struct copy {
@@ -82,6 +82,8 @@ static void copy_range(void *arg, int64_t begin, int64_t end)
 		to = lb_offset_of(last, index, copy->strides[TO]);
 		from = lb_offset_of(last, index, copy->strides[FROM]);
 	}
+	if (copy->stream)
+		lb_stream_end();
 }
 
 /* Through a local block: both sides are then read and written line by line, also when
@@ -106,10 +108,26 @@ struct block {
 	int64_t to_row, to_column, from_row, from_column;
 };
 
-static void copy_block(const struct block *b, int64_t bytes)
+/* Elements of 4 bytes that are contiguous along the rows on one side and along the columns on the other go in squares
+ * through registers; past the caches where whole lines of much memory are written. */
+static bool turn_block(const struct copy *copy, const struct block *b)
+{
+	if (copy->bytes != 4 || b->from_row != 1 || b->to_column != 1 || b->rows % TURN || b->columns % TURN)
+		return false;
+	bool stream = copy->stream && (uintptr_t)b->to % 64 == 0 && b->to_row % TURN == 0;
+	for (int64_t r = 0; r < b->rows; r += TURN)
+		for (int64_t c = 0; c < b->columns; c += TURN)
+			copy->tiles->turn(b->to + (r * b->to_row + c) * 4, b->to_row,
+					  b->from + (r + c * b->from_column) * 4, b->from_column, stream);
+	return true;
+}
+
+static void copy_block(const struct copy *copy, const struct block *b)
 {
 	const int64_t rows = b->rows, columns = b->columns;
-	switch (bytes) {
+	if (turn_block(copy, b))
+		return;
+	switch (copy->bytes) {
 	case 1: TRANSPOSE(uint8_t); break;
 	case 2: TRANSPOSE(uint16_t); break;
 	case 4: TRANSPOSE(uint32_t); break;
@@ -151,9 +169,11 @@ static void transpose_range(void *arg, int64_t begin, int64_t end)
 						     .to_column = to_column,
 						     .from_row = from_row,
 						     .from_column = from_column };
-			copy_block(&block, copy->bytes);
+			copy_block(copy, &block);
 		}
 	}
+	if (copy->stream)
+		lb_stream_end();
 }
 
 static int find_cross(const struct copy *copy)

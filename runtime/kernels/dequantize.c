@@ -13,6 +13,7 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 		.kind = lb_codes_kind(&q->format),
 		.group = q->format.group,
 		.scale_dtype = scales->dtype,
+		.e8m0 = q->format.mode == LB_QUANT_MXFP4 || q->format.mode == LB_QUANT_MXFP8,
 		.group_bytes = q->format.group / 8 * q->format.bits,
 		.words = words->data,
 		.scales = scales->data,
@@ -23,43 +24,55 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 		ret->scales_row = scales->strides[row] * lb_width_of(scales->dtype);
 		ret->biases_row = affine ? extra->strides[row] * lb_width_of(extra->dtype) : 0;
 	}
-	if (affine)
+	if (q->format.mode != LB_QUANT_NVFP4)
 		return;
 	float decode = 1;
 	if (extra->data)
 		decode = *(const float *)extra->data / (LB_E4M3_MAX * LB_E2M1_MAX);
 	for (int i = 0; i < 256; i++)
-		ret->table[i] = q->format.mode == LB_QUANT_NVFP4 ? lb_e4m3_to_float((uint8_t)i) * decode
-								 : lb_e8m0_to_float((uint8_t)i);
+		ret->table[i] = lb_e4m3_to_float((uint8_t)i) * decode;
 }
 
-static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t n, float *store)
+/* n scales or biases of each of some rows, `row` bytes apart; returns where the first are, and the others n floats on. */
+static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t row, int rows, int64_t n, float *store)
 {
-	if (q->scale_dtype == LB_F32)
-		return (const float *)(const void *)from;
-	q->tiles->convert(LB_F32, q->scale_dtype)(n, store, from, NULL, NULL);
-	return store;
-}
-
-struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n,
-			       struct lb_quant_scales *store)
-{
-	struct lb_codes codes = {
-		.kind = q->kind,
-		.group = q->group,
-		.words = (const uint8_t *)q->words + row * q->words_row + begin * q->group_bytes,
-		.scales = store->scales,
-	};
 	int64_t bytes = lb_width_of(q->scale_dtype);
-	const char *scales = q->scales + row * q->scales_row + begin * bytes;
-	if (q->biases) {
-		codes.scales = floats(q, scales, n, store->scales);
-		codes.biases = floats(q, q->biases + row * q->biases_row + begin * bytes, n, store->biases);
-		return codes;
+	if (q->scale_dtype == LB_F32 && (rows == 1 || row == n * bytes))
+		return (const float *)(const void *)from;
+	if (row == n * bytes) {
+		n *= rows;
+		rows = 1;
 	}
-	for (int64_t i = 0; i < n; i++)
-		store->scales[i] = q->table[(uint8_t)scales[i]];
-	return codes;
+	for (int r = 0; r < rows; r++, from += row, store += n) {
+		const uint8_t *small = (const uint8_t *)from;
+		if (q->scale_dtype != LB_U8)
+			q->tiles->convert(LB_F32, q->scale_dtype)(n, store, from, NULL, NULL);
+		else if (q->e8m0)
+			for (int64_t i = 0; i < n; i++)
+				store[i] = lb_e8m0_to_float(small[i]);
+		else
+			for (int64_t i = 0; i < n; i++)
+				store[i] = q->table[small[i]];
+	}
+	return store - rows * n;
+}
+
+void lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int rows, int64_t begin, int64_t n,
+		    struct lb_quant_scales *store, struct lb_codes *ret)
+{
+	int64_t at = begin * lb_width_of(q->scale_dtype);
+	const float *scales = floats(q, q->scales + row * q->scales_row + at, q->scales_row, rows, n, store->scales);
+	const float *biases = NULL;
+	if (q->biases)
+		biases = floats(q, q->biases + row * q->biases_row + at, q->biases_row, rows, n, store->biases);
+	for (int r = 0; r < rows; r++)
+		ret[r] = (struct lb_codes){
+			.kind = q->kind,
+			.group = q->group,
+			.words = (const uint8_t *)q->words + (row + r) * q->words_row + begin * q->group_bytes,
+			.scales = scales + r * n,
+			.biases = biases ? biases + r * n : NULL,
+		};
 }
 
 void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n, float *to)
@@ -67,7 +80,8 @@ void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, i
 	for (int64_t end = begin + n; begin < end; begin += LB_QUANT_CHUNK) {
 		struct lb_quant_scales store;
 		n = end - begin < LB_QUANT_CHUNK ? end - begin : LB_QUANT_CHUNK;
-		struct lb_codes codes = lb_quant_codes(q, row, begin, n, &store);
+		struct lb_codes codes;
+		lb_quant_codes(q, row, 1, begin, n, &store, &codes);
 		q->tiles->dequantize(&codes, n, to);
 		to += n * q->group;
 	}

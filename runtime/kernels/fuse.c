@@ -24,6 +24,7 @@
 enum {
 	LOCAL_BYTES = 48 << 10, /* for slots; a thread's stack holds it */
 	TILE_MOST = 1024,
+	TILE_STREAMED = 512,    /* where outputs go past the caches: loads and stores then overlap more */
 	TILE_STEP = 64,         /* tiles are multiples: slots stay aligned */
 	ROW_LEAST = 512,        /* shorter rows are gathered across */
 	LARGE = 1 << 18,        /* elements */
@@ -98,7 +99,8 @@ static bool find_functions(struct plan *plan, int64_t *cost)
 		if (!plan->functions[k])
 			return lb_fail("%s: not defined from %s to %s", lb_ops[insn->op].name, lb_dtypes[from].name,
 				       lb_dtypes[to].name);
-		if (insn->op == LB_OP_REMAINDER || plan->tiles->math(insn->op, LB_F32))
+		if (insn->op == LB_OP_REMAINDER || insn->op == LB_OP_FLOOR_DIVIDE ||
+		    plan->tiles->math(insn->op, LB_F32))
 			*cost += 16;
 	}
 	return true;
@@ -294,8 +296,8 @@ static bool place_registers(struct plan *plan)
 	for (int j = 0; j < fuse->n_outputs; j++)
 		if (!known[fuse->outputs[j].reg])
 			return lb_fail("fused: output %d is a register that nothing writes", j);
-	int64_t tile = slots.used > 0 ? LOCAL_BYTES / slots.used : TILE_MOST;
-	tile = tile > TILE_MOST ? TILE_MOST : tile / TILE_STEP * TILE_STEP;
+	int64_t most = plan->stream ? TILE_STREAMED : TILE_MOST, tile = slots.used > 0 ? LOCAL_BYTES / slots.used : most;
+	tile = tile > most ? most : tile / TILE_STEP * TILE_STEP;
 	plan->tile = tile;
 	return true;
 }
@@ -408,6 +410,8 @@ static void run_range(void *arg, int64_t begin, int64_t end)
 			lb_index_of(plan->rank, plan->shape, begin, index);
 		}
 	}
+	if (plan->stream)
+		lb_stream_end();
 }
 
 /* Outputs that are donated inputs are in the caches already. */

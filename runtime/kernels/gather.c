@@ -1,30 +1,11 @@
-/* take and take_along_axis: indices are read and checked first, then elements are moved without
- * any check. */
+/* take and take_along_axis: indices are read and checked, then elements are moved without any check; all of them first
+ * where they serve again, else a stretch at a time. */
 #include "base/plural.h"
 #include "kernels/indices.h"
 #include "kernels/layout.h"
+#include "kernels/tile.h"
 
 enum { GRAIN_BYTES = 1 << 17 };
-
-#define PICK(T) \
-	do { \
-		T *d = (T *)(void *)to; \
-		const T *s = (const T *)(const void *)from; \
-		for (int64_t i = 0; i < n; i++) \
-			d[i] = s[i * walk + indices[i] * stride]; \
-	} while (0)
-
-/* to[i] = from[i * walk + indices[i] * stride] */
-static void pick(char *to, const char *from, const int64_t *indices, int64_t n, int64_t walk, int64_t stride,
-		 int64_t bytes)
-{
-	switch (bytes) {
-	case 1: PICK(uint8_t); break;
-	case 2: PICK(uint16_t); break;
-	case 4: PICK(uint32_t); break;
-	case 8: PICK(uint64_t); break;
-	}
-}
 
 struct take {
 	const char *x;
@@ -51,7 +32,7 @@ static void take_range(void *arg, int64_t begin, int64_t end)
 		const char *from = take->x + lb_offset_of(take->n_outer, index, take->outer_strides) * bytes;
 		char *to = take->to + begin * block;
 		if (take->n_inner == 0)
-			pick(to, from, take->indices + first, n, 0, take->stride, bytes);
+			lb_tiles()->pick(n, to, from, take->indices + first, 0, take->stride, bytes);
 		for (int64_t i = 0; take->n_inner > 0 && i < n; i++, to += block) {
 			const char *at = from + take->indices[first + i] * take->stride * bytes;
 			if (dense) {
@@ -101,27 +82,32 @@ bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct 
 struct along {
 	const char *x;
 	char *to;
-	const int64_t *indices;
+	const struct lb_view *indices;
 	int rank;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK]; /* of x, 0 along the axis */
-	int64_t stride, bytes;
+	int64_t stride, size, bytes; /* stride, size: of the axis */
+	bool outside; /* an index is */
 };
 
+/* Indices are read a stretch of a row at a time, and used while they are near. */
 static void along_range(void *arg, int64_t begin, int64_t end)
 {
-	const struct along *along = arg;
+	struct along *along = arg;
 	int last = along->rank - 1;
-	int64_t index[LB_MAX_RANK], bytes = along->bytes;
+	int64_t index[LB_MAX_RANK], bytes = along->bytes, list[LB_INDICES_MOST];
 	lb_index_of(along->rank, along->shape, begin, index);
 	while (begin < end) {
 		int64_t n = along->shape[last] - index[last];
 		n = n > end - begin ? end - begin : n;
+		n = n > LB_INDICES_MOST ? LB_INDICES_MOST : n;
 		int64_t from = lb_offset_of(along->rank, index, along->strides);
-		pick(along->to + begin * bytes, along->x + from * bytes, along->indices + begin, n,
-		     along->strides[last], along->stride, bytes);
+		if (!lb_next_indices(along->indices, index, n, along->size, list)) {
+			__atomic_store_n(&along->outside, true, __ATOMIC_RELAXED);
+			return;
+		}
+		lb_tiles()->pick(n, along->to + begin * bytes, along->x + from * bytes, list, along->strides[last],
+				 along->stride, bytes);
 		begin += n;
-		index[last] = 0;
-		lb_next_row(along->rank, along->shape, along->strides, index, 0);
 	}
 }
 
@@ -132,7 +118,8 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x, const s
 		return lb_fail("take_along_axis: axis %d, array of %d %s, indices of %d", axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"), indices->rank);
 	struct along along = {
-		.x = x->data, .to = to, .rank = x->rank, .stride = x->strides[axis], .bytes = lb_width_of(x->dtype)
+		.x = x->data, .to = to, .indices = indices, .rank = x->rank, .stride = x->strides[axis],
+		.size = x->shape[axis], .bytes = lb_width_of(x->dtype)
 	};
 	for (int i = 0; i < x->rank; i++) {
 		if (i != axis && indices->shape[i] != x->shape[i])
@@ -144,9 +131,9 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x, const s
 	int64_t n = lb_shape_size(along.rank, along.shape);
 	if (n == 0)
 		return true;
-	along.indices = lb_read_indices(exec, "take_along_axis", indices, axis, x->shape[axis]);
-	if (!along.indices)
-		return false;
-	lb_parallel(exec, n, GRAIN_BYTES / along.bytes, along_range, &along);
-	return true;
+	if (indices->dtype >= LB_U8 && indices->dtype <= LB_I64)
+		lb_parallel(exec, n, GRAIN_BYTES / along.bytes, along_range, &along);
+	else
+		along.outside = true;
+	return !along.outside || lb_read_indices(exec, "take_along_axis", indices, axis, x->shape[axis]);
 }

@@ -9,4 +9,9 @@
 const int64_t *lb_read_indices(struct lb_exec *exec, const char *op, const struct lb_view *indices, int axis,
 			       int64_t size);
 
+/* The next n of them, from the element `index` on, which moves along; n is at most LB_INDICES_MOST. False when one is
+ * out of range: lb_read_indices() says which. Any thread may ask. */
+enum { LB_INDICES_MOST = 512 };
+bool lb_next_indices(const struct lb_view *indices, int64_t *index, int64_t n, int64_t size, int64_t *to);
+
 #endif

@@ -32,7 +32,7 @@ struct lb_view {
  * malloc: then scratch memory comes from the caller's arena alone. */
 struct lb_exec {
 	bool threads; /* may use the worker pool */
-	bool blas;    /* may call BLAS */
+	bool blas;    /* may call BLAS, LAPACK and FFTW */
 	/* Scratch memory, 64-byte aligned, that the caller takes back after the kernel;
 	 * NULL (with lb_fail called) when there is none. Called by the calling thread only. */
 	void *(*scratch)(struct lb_exec *exec, int64_t nbytes);
@@ -132,7 +132,10 @@ bool lb_kernel_softmax(struct lb_exec *exec, const struct lb_view *x, uint32_t m
 /* to (dense) = alpha * a @ b + beta * c. a (…, m, k), b (…, k, n), c (…, m, n) or NULL; all
  * of one dtype (f16, bf16, f32, f64, c64), batch axes already broadcast to the same shape
  * (stride 0). When k is 0 the product is 0. Uses BLAS when there is one (linked, or
- * libopenblas.so.0 opened at the first call), else a kernel of its own. */
+ * libopenblas.so.0 opened at the first call), else a kernel of its own. Products of halves are
+ * exact and summed in float: an element is wrong by at most k * 2^-24 times the sum of their sizes,
+ * and the last rounding. Processors with AVX512-BF16 multiply bf16 themselves; sums below
+ * 2^-126 may be 0 then, but denormal elements count. */
 bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b, const struct lb_view *c,
 		      double alpha, double beta, void *to);
 /* For status displays: which BLAS is in use, or "none". */
@@ -146,6 +149,8 @@ struct lb_quant_format {
 	int mode, bits, group;
 };
 enum { LB_QUANT_WORDS, LB_QUANT_SCALES, LB_QUANT_BIASES };
+/* How x is multiplied with w. */
+enum { LB_QUANT_TRANSPOSED = 1, LB_QUANT_ROUNDED = 2 /* x to 8 bits (lazybones.h) */ };
 
 /* A quantised tensor in memory: all of one rank, rows along the last axis contiguous.
  * `extra`: biases (affine), or one f32 (nvfp4's global scale), or without data. */
@@ -159,11 +164,15 @@ bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *form
 			const float *global, void *to);
 /* `to` is dense, of f16, bf16 or f32. */
 bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, void *to, enum lb_dtype dtype);
-/* to (dense) of x's dtype = x (…, m, k) @ w; w (…, n, k) when transpose, else (…, k, n), with x's
+/* to (dense) of x's dtype = x (…, m, k) @ w; w (…, n, k) when LB_QUANT_TRANSPOSED, else (…, k, n), with x's
  * rank and its batch axes (stride 0 where broadcast). Memory beyond `to` is bounded by a panel
  * of w and a block of x's rows. */
 bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
-				bool transpose, void *to);
+				int how, void *to);
+/* to (dense, of the indices' shape and (m, n)) = for each pair of indices the product of that matrix of x (…, m, k) and
+ * that of q, by lb_kernel_quantized_matmul(). left and right have one shape. */
+bool lb_kernel_gather_qmm(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
+			  const struct lb_view *left, const struct lb_view *right, int how, void *to);
 
 /* ---- gathers (gather.c) ---- */
 

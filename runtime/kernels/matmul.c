@@ -4,15 +4,17 @@
  * contiguous along either axis needs no copy. When b is one matrix for the whole batch
  * and the rows of a are evenly apart, the batch is one product. f16 and bf16 are
  * converted block by block into float panels, summed in float over all of k, and
- * rounded once at the end; so scratch memory is bounded, whatever the sizes. A vector
- * times a large matrix goes its own way (gemv.c). */
+ * rounded once at the end; so scratch memory is bounded, whatever the sizes. Where the
+ * processor multiplies bf16 itself, the blocks are packed for that instead (pairs.c). A
+ * vector times a large matrix goes its own way (gemv.c). */
 #include <limits.h>
 
 #include "kernels/blas.h"
 #include "kernels/gemv.h"
+#include "kernels/pairs.h"
 #include "kernels/row.h"
 
-enum { BLOCK = 1024, BLAS_LEAST = 8192, SMALL = 8192, GRAIN = 1 << 16, GEMV_LEAST = 1 << 14 };
+enum { BLOCK = 1024, BLAS_LEAST = 8192, SMALL = 8192, PAIRS_LEAST = 256, GRAIN = 1 << 16, GEMV_LEAST = 1 << 14 };
 
 /* One matrix: strides in elements. */
 struct matrix {
@@ -27,7 +29,7 @@ struct product {
 	int dtype;
 	int64_t bytes, m, n, k;
 	double alpha, beta;
-	bool gemv;
+	bool gemv, pairs;
 	char *panels[3];            /* scratch: of a, b and the result; for gemv.c x, sums, result */
 };
 
@@ -146,8 +148,13 @@ static void finish_rows(void *arg, int64_t begin, int64_t end)
 	for (int64_t i = begin; i < end; i++)
 		for (int64_t j = 0; j < f->n; j += CHUNK) {
 			int64_t n = f->n - j < CHUNK ? f->n - j : CHUNK;
-			memcpy(x, f->from + (i * f->from_row + j) * lb_width_of(f->from_dtype),
-			       (size_t)(n * lb_width_of(f->from_dtype)));
+			const char *from = f->from + (i * f->from_row + j) * lb_width_of(f->from_dtype);
+			char *to = f->to + (i * f->to_row + j) * bytes;
+			if (f->p->alpha == 1 && !f->c.data) {
+				tiles->convert(f->dtype, stage)(n, to, from, NULL, NULL);
+				continue;
+			}
+			memcpy(x, from, (size_t)(n * lb_width_of(f->from_dtype)));
 			if (f->c.data) {
 				int64_t at = i * f->c.row + j * f->c.column;
 				lb_gather_row(raw, f->c.data + at * bytes, n, f->c.column, bytes);
@@ -159,7 +166,7 @@ static void finish_rows(void *arg, int64_t begin, int64_t end)
 			else
 				for (int64_t e = 0; e < n * parts; e++)
 					x32[e] = alpha * x32[e] + (f->c.data ? beta * c32[e] : 0);
-			tiles->convert(f->dtype, stage)(n, f->to + (i * f->to_row + j) * bytes, x, NULL, NULL);
+			tiles->convert(f->dtype, stage)(n, to, x, NULL, NULL);
 		}
 }
 
@@ -192,19 +199,29 @@ static void widen_lines(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-static struct matrix widen(const struct product *p, const struct matrix *x, int64_t row, int64_t column, int64_t rows,
-			   int64_t columns, char *to)
+static struct matrix widen(const struct product *p, const struct matrix *x, int64_t rows, int64_t columns, char *to)
 {
-	const char *from = x->data + (row * x->row + column * x->column) * 2;
 	bool flip = x->column != 1 && x->row == 1;
 	struct panel panel = { .p = p,
-			       .from = from,
+			       .from = x->data,
 			       .to = (float *)(void *)to,
 			       .outer = flip ? x->column : x->row,
 			       .inner = flip ? x->row : x->column,
 			       .n = flip ? rows : columns };
 	lb_parallel(p->exec, flip ? columns : rows, GRAIN / panel.n + 1, widen_lines, &panel);
 	return flip ? (struct matrix){ to, 1, rows } : (struct matrix){ to, columns, 1 };
+}
+
+/* From an element on. */
+static struct matrix part_of(const struct product *p, const struct matrix *x, int64_t row, int64_t column)
+{
+	return (struct matrix){ x->data + (row * x->row + column * x->column) * p->bytes, x->row, x->column };
+}
+
+/* Of the rows of a block's sums. */
+static int64_t sums_row(const struct product *p, int64_t n)
+{
+	return p->pairs ? (n + LB_PAIRS_COLUMNS - 1) / LB_PAIRS_COLUMNS * LB_PAIRS_COLUMNS : n;
 }
 
 static void add_into(float *to, const float *from, int64_t n)
@@ -222,12 +239,19 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 			int64_t n = p->n - j < BLOCK ? p->n - j : BLOCK;
 			int64_t m = p->m - i < BLOCK ? p->m - i : BLOCK;
 			if (p->k == 0)
-				memset(sums, 0, (size_t)(m * n) * sizeof *sums);
+				memset(sums, 0, (size_t)(m * sums_row(p, n)) * sizeof *sums);
 			for (int64_t q = 0; q < p->k; q += BLOCK) {
 				int64_t k = p->k - q < BLOCK ? p->k - q : BLOCK;
-				struct matrix x = widen(p, a, i, q, m, k, p->panels[0]);
-				struct matrix y = widen(p, b, q, j, k, n, p->panels[1]);
-				struct lb_gemm g = gemm_of(LB_F32, &x, &y);
+				struct matrix x = part_of(p, a, i, q), y = part_of(p, b, q, j);
+				struct lb_gemm g = gemm_of(p->dtype, &x, &y);
+				g.m = m, g.n = n, g.k = k, g.to = (char *)sums, g.to_row = sums_row(p, n);
+				if (p->pairs) {
+					lb_multiply_pairs(p->exec, &g, q > 0, p->panels[0], p->panels[1]);
+					continue;
+				}
+				x = widen(p, &x, m, k, p->panels[0]);
+				y = widen(p, &y, k, n, p->panels[1]);
+				g = gemm_of(LB_F32, &x, &y);
 				g.m = m, g.n = n, g.k = k, g.to = (char *)sums, g.to_row = n;
 				if (multiply_blas(p, &g, 1, q > 0))
 					continue;
@@ -240,7 +264,7 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 					    .from_dtype = LB_F32,
 					    .dtype = p->dtype,
 					    .from = (char *)sums,
-					    .from_row = n,
+					    .from_row = sums_row(p, n),
 					    .n = n,
 					    .to = to + (i * p->n + j) * 2,
 					    .to_row = p->n };
@@ -367,9 +391,11 @@ static bool take_panels(struct product *p, const struct matrix *a, const struct 
 	}
 	if (p->bytes == 2) {
 		int64_t m = least(p->m, BLOCK), n = least(p->n, BLOCK), k = least(p->k, BLOCK);
-		int64_t sums = p->k > BLOCK && !p->blas ? 2 * BLOCK * BLOCK : m * n;
-		p->panels[0] = p->exec->scratch(p->exec, (m * k + 1) * 4);
-		p->panels[1] = p->exec->scratch(p->exec, (k * n + 1) * 4);
+		int64_t sums = p->pairs ? (m + 1) * sums_row(p, n) : p->k > BLOCK && !p->blas ? 2 * BLOCK * BLOCK : m * n;
+		int64_t left = p->pairs ? lb_pairs_scratch_left(m, k) : (m * k + 1) * 4;
+		int64_t right = p->pairs ? lb_pairs_scratch_right(n, k) : (k * n + 1) * 4;
+		p->panels[0] = p->exec->scratch(p->exec, left);
+		p->panels[1] = p->exec->scratch(p->exec, right);
 		p->panels[2] = p->exec->scratch(p->exec, sums * 4);
 		return p->panels[0] && p->panels[1] && p->panels[2];
 	}
@@ -486,7 +512,8 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 		count = 1;
 	bool large = (double)p.m * (double)p.n * (double)p.k >= BLAS_LEAST;
 	p.gemv = is_gemv(&p, &batch.matrices[0], &batch.matrices[1]);
-	if (large && exec->blas && exec->threads && p.k > 0 && !p.gemv)
+	p.pairs = p.dtype == LB_BF16 && !p.gemv && p.m * p.n >= PAIRS_LEAST && lb_has_pairs();
+	if (large && exec->blas && exec->threads && p.k > 0 && !p.gemv && !p.pairs)
 		p.blas = lb_blas_enter();
 	bool ok = take_panels(&p, &batch.matrices[0], &batch.matrices[1]);
 	/* small products side by side; large ones, and those with panels, one by one */

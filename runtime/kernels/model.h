@@ -85,6 +85,24 @@ bool lb_kernel_matmul_in_steps(struct lb_exec *exec, const struct lb_view *a, co
 /* `bytes` random ones of each of the keys (…, 2), one key's behind the other's. */
 bool lb_kernel_random_bits(struct lb_exec *exec, const struct lb_view *keys, int64_t bytes, void *to);
 
+/* ---- linalg.c ---- */
+
+/* By LAPACK, of each matrix (…, m, n) of f32 or f64; `op` is an enum lb_op_code. to (dense) = its inverse, its factor, its
+ * determinant, or, one behind the other: q (…, m, k) and r (…, k, n), where k is the smaller of both; u (…, m, m), the
+ * singular values (…, k) and vt (…, n, n); eigenvalues (…, n) and vectors (…, n, n), of eig complex64; sign and logarithm of
+ * the determinant; both triangular factors (…, m, n), swaps (…, k) and rows (…, m). Of some only the triangle is read that
+ * `upper` says. */
+bool lb_kernel_linalg(struct lb_exec *exec, int op, const struct lb_view *x, bool upper, bool has_vectors, void *to);
+/* to (dense) = the x with a x = b: (…, n, n) and (…, n, k), batch axes already broadcast. */
+bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, const struct lb_view *b, bool upper, void *to);
+
+/* ---- fft.c ---- */
+
+/* By FFTW, along the axes in `mask`: `op` is LB_OP_FFT, LB_OP_IFFT, LB_OP_RFFT (f32 to c64, half of what there is along axis
+ * `last`), or LB_OP_IRFFT (back). to (dense) = scale times the sums as they are. */
+bool lb_kernel_fft(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask, int last, double scale,
+		   const struct lb_view *to);
+
 /* ---- conv.c, conv_grad.c ---- */
 
 struct lb_conv {

@@ -1,4 +1,6 @@
-/* x @ w, w quantised, in one of three ways; none ever holds w's floats as a whole:
+/* x @ w, w quantised, in one of four ways; none ever holds w's floats as a whole:
+ *   - one row of x, or any that are rounded to 8 bits, w transposed, of 4-bit codes: these are
+ *     multiplied with x's digits (simd/digits.c), a few rows of w at a time;
  *   - few rows of x, w transposed: a row of w at a time is decoded in registers and
  *     multiplied with all of x (simd/quant.c), so w is read once, as codes;
  *   - few rows of x, w as it is: two rows of w at a time are decoded likewise, and added to
@@ -25,7 +27,7 @@ enum {
 struct product {
 	struct lb_exec *exec;
 	const struct lb_tiles *tiles;
-	bool transpose;
+	bool transpose, rounded;
 	int dtype;
 	int64_t m, n, k, x_row; /* x_row: from one row of `rows` to the next */
 	/* rows of x: axes other than the last, joined */
@@ -35,6 +37,7 @@ struct product {
 	struct lb_quant_matrix w;
 	char *to;
 	float *rows, *sums; /* scratch; rows NULL: x can be read where it is */
+	struct lb_cut cuts[AT_ONCE]; /* scratch; without digits where x is not cut */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -51,6 +54,21 @@ struct copy {
 	float *sums;
 };
 
+/* To 8 bits, but for LB_CUT_TOGETHER elements of which one is not finite. */
+static void round_row(const struct product *p, float *x)
+{
+	enum { GROUP = 16 };
+	int8_t digits[128];
+	float steps[LB_CUT_TOGETHER / 8], sums[LB_CUT_TOGETHER / GROUP];
+	struct lb_cut cut = { .planes = 1, .half = 64, .digits = digits, .steps = steps, .sums = sums };
+	for (int64_t at = 0; at < p->k; at += LB_CUT_TOGETHER) {
+		int64_t n = least(p->k - at, LB_CUT_TOGETHER);
+		if (p->tiles->cut(n, x + at, GROUP, &cut))
+			for (int64_t i = 0; i < n; i++)
+				x[at + i] = (float)digits[i % 2 * cut.half + i / 2] * steps[0];
+	}
+}
+
 static void load_rows(void *arg, int64_t begin, int64_t end)
 {
 	enum { LINE = 512 };
@@ -66,15 +84,15 @@ static void load_rows(void *arg, int64_t begin, int64_t end)
 		float *to = p->rows + i * p->x_row;
 		if (p->x_row > p->k)
 			to[p->k] = 0;
-		if (p->column == 1) {
+		if (p->column == 1)
 			convert(p->k, to, from, NULL, NULL);
-			continue;
-		}
-		for (int64_t j = 0; j < p->k; j += LINE) {
+		for (int64_t j = 0; p->column != 1 && j < p->k; j += LINE) {
 			int64_t n = least(p->k - j, LINE);
 			lb_gather_row(line, from + j * p->column * bytes, n, p->column, bytes);
 			convert(n, to + j, line, NULL, NULL);
 		}
+		if (p->rounded && !p->cuts[0].digits)
+			round_row(p, to);
 	}
 }
 
@@ -103,35 +121,35 @@ static void store(const struct product *p, int64_t first, int64_t m, int64_t col
 struct few {
 	const struct product *p;
 	int m, padded; /* rows of x; the next number that `dot` has */
+	int rows;      /* of w at a time */
+	float *x, *sums;
+	const struct lb_cut *cuts; /* NULL: x as floats */
 };
 
-/* Pairs of w's rows, the second perhaps missing, when there is one row of x; else single ones. */
 static void dot_rows(void *arg, int64_t begin, int64_t end)
 {
 	const struct few *few = arg;
 	const struct product *p = few->p;
 	int64_t groups = p->k / p->w.group;
-	int rows = few->padded == 1 ? 2 : 1;
+	int rows = few->rows;
 	for (int64_t j = begin * rows; j < end * rows; j += rows) {
 		float sums[AT_ONCE] = { 0 };
-		bool odd = rows == 2 && j + 1 == p->n;
+		int some = (int)least(p->n - j, rows);
 		for (int64_t g = 0; g < groups; g += LB_QUANT_CHUNK) {
-			struct lb_quant_scales stores[2];
-			struct lb_codes codes[2];
+			struct lb_quant_scales store;
+			struct lb_codes codes[LB_QUANT_ROWS];
 			int64_t n = least(groups - g, LB_QUANT_CHUNK);
-			codes[0] = lb_quant_codes(&p->w, j, g, n, &stores[0]);
-			if (rows == 2)
-				codes[1] = odd ? codes[0] : lb_quant_codes(&p->w, j + 1, g, n, &stores[1]);
-			p->tiles->dot(codes, n, few->padded, p->rows + g * p->w.group, p->x_row, sums);
+			lb_quant_codes(&p->w, j, some, g, n, &store, codes);
+			for (int r = some; r < rows; r++)
+				codes[r] = codes[0];
+			if (few->cuts)
+				p->tiles->dot_cut(codes, n, few->padded, few->cuts, g, sums);
+			else
+				p->tiles->dot(codes, n, few->padded, few->x + g * p->w.group, p->x_row, sums);
 		}
-		if (rows == 2) {
-			p->sums[j] = sums[0];
-			if (!odd)
-				p->sums[j + 1] = sums[1];
-			continue;
-		}
-		for (int i = 0; i < few->m; i++)
-			p->sums[i * p->n + j] = sums[i];
+		for (int r = 0; r < some; r++)
+			for (int i = 0; i < few->m; i++)
+				few->sums[i * p->n + j + r] = sums[r * few->padded + i];
 	}
 }
 
@@ -145,14 +163,14 @@ static void sum_strips(void *arg, int64_t begin, int64_t end)
 		int64_t j = s * STRIP, n = least(p->n - j, STRIP), groups = n / p->w.group;
 		memset(sums, 0, sizeof sums);
 		for (int64_t i = 0; i < p->k; i += 2) {
-			struct lb_quant_scales stores[2];
+			struct lb_quant_scales store;
 			struct lb_codes codes[2];
-			codes[0] = lb_quant_codes(&p->w, i, j / p->w.group, groups, &stores[0]);
-			codes[1] = codes[0];
-			if (i + 1 < p->k)
-				codes[1] = lb_quant_codes(&p->w, i + 1, j / p->w.group, groups, &stores[1]);
-			else /* an odd last row has a row of zeros beside it */
+			int rows = i + 1 < p->k ? 2 : 1;
+			lb_quant_codes(&p->w, i, rows, j / p->w.group, groups, &store, codes);
+			if (rows == 1) { /* an odd last row has a row of zeros beside it */
+				codes[1] = codes[0];
 				codes[1].scales = codes[1].biases = zeros;
+			}
 			p->tiles->spread(codes, groups, few->padded, p->rows + i, p->x_row, sums[0], STRIP);
 		}
 		for (int r = 0; r < few->m; r++) {
@@ -162,21 +180,48 @@ static void sum_strips(void *arg, int64_t begin, int64_t end)
 	}
 }
 
+static void multiply_transposed(struct few *few)
+{
+	const struct product *p = few->p;
+	few->rows = few->padded > 1 ? 1 : few->cuts ? LB_QUANT_ROWS : 2;
+	if (!few->cuts)
+		p->tiles->arrange(p->w.kind, few->padded * p->k, few->x);
+	lb_parallel(p->exec, (p->n + few->rows - 1) / few->rows, GRAIN / (p->k * few->rows + 1) + 1, dot_rows, few);
+}
+
+/* x in digits, and then once more, as they are, the rows that are not finite. */
+static void multiply_cut(struct few *few)
+{
+	const struct product *p = few->p;
+	bool finite[AT_ONCE];
+	for (int i = 0; i < few->padded; i++)
+		finite[i] = p->tiles->cut(p->k, few->x + i * p->x_row, p->w.group, &p->cuts[i]);
+	few->cuts = p->cuts;
+	multiply_transposed(few);
+	for (int i = 0; i < few->m; i++) {
+		struct few one = { .p = p, .m = 1, .padded = 1, .x = few->x + i * p->x_row, .sums = few->sums + i * p->n };
+		if (finite[i])
+			continue;
+		if (p->rounded)
+			round_row(p, one.x);
+		multiply_transposed(&one);
+	}
+}
+
 static void multiply_few(const struct product *p)
 {
 	for (int64_t first = 0; first < p->m; first += AT_ONCE) {
-		struct few few = { .p = p, .m = (int)least(p->m - first, AT_ONCE) };
+		struct few few = { .p = p, .m = (int)least(p->m - first, AT_ONCE), .x = p->rows, .sums = p->sums };
 		few.padded = few.m <= 2 ? few.m : few.m <= 4 ? 4 : 8;
 		load(p, first, few.m);
 		memset(p->rows + few.m * p->x_row, 0, (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
-		if (p->transpose) {
-			p->tiles->arrange(p->w.kind, few.padded * p->k, p->rows);
-			int64_t lines = few.padded == 1 ? (p->n + 1) / 2 : p->n;
-			lb_parallel(p->exec, lines, GRAIN / (p->k + 1) + 1, dot_rows, &few);
-		} else {
+		if (p->cuts[0].digits)
+			multiply_cut(&few);
+		else if (p->transpose)
+			multiply_transposed(&few);
+		else
 			lb_parallel(p->exec, (p->n + STRIP - 1) / STRIP, GRAIN / (p->k * STRIP + 1) + 1, sum_strips,
 				    &few);
-		}
 		store(p, first, few.m, 0, p->n);
 	}
 }
@@ -252,22 +297,30 @@ static bool multiply_many(const struct product *p)
 
 /* ---- the whole ---- */
 
-/* Scratch in one piece, which the arena keeps for the next product. */
-static bool take(struct product *p, int64_t rows, int64_t sums)
+/* Scratch in one piece, which the arena keeps for the next product: floats, and room for `cuts` rows of x in digits. */
+static bool take(struct product *p, int64_t rows, int64_t sums, int cuts)
 {
-	int64_t floats, bytes;
+	int64_t floats, bytes, half = (p->k / 2 + 63) & ~(int64_t)63;
+	int planes = p->rounded ? 1 : LB_PLANES;
+	int64_t digits = planes * half / 2, steps = half / 4, each = digits + steps + half / 8; /* floats */
 	rows = (rows + 15) & ~(int64_t)15; /* so that each begins a cache line */
-	if (!lb_sum_of(rows, sums, &floats) || !lb_mul(floats, (int64_t)sizeof(float), &bytes))
+	if (!lb_sum_of(rows + cuts * each, sums, &floats) || !lb_mul(floats, (int64_t)sizeof(float), &bytes))
 		return lb_fail("quantized_matmul: rows of %lld elements are too long", (long long)p->k);
 	float *at = p->exec->scratch(p->exec, bytes);
+	if (!at)
+		return false;
 	p->rows = rows ? at : NULL;
-	p->sums = at + rows;
-	return at != NULL;
+	at += rows;
+	for (int i = 0; i < cuts; i++, at += each)
+		p->cuts[i] = (struct lb_cut){ planes, half, (int8_t *)at, at + digits, at + digits + steps };
+	p->sums = at;
+	return true;
 }
 
 bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
-				bool transpose, void *to)
+				int how, void *to)
 {
+	bool transpose = how & LB_QUANT_TRANSPOSED, rounded = how & LB_QUANT_ROUNDED;
 	int rank = x->rank, axes = rank - 2;
 	const struct lb_view *w = &q->words, *scales = &q->scales;
 	if (rank < 2 || w->rank != rank || scales->rank != rank)
@@ -276,6 +329,7 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	struct product p = { .exec = exec,
 			     .tiles = lb_tiles(),
 			     .transpose = transpose,
+			     .rounded = rounded,
 			     .dtype = x->dtype,
 			     .m = x->shape[rank - 2],
 			     .n = transpose ? outer : inner,
@@ -304,11 +358,12 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	}
 	p.row_axes = lb_join_axes(p.row_axes, p.shape, 1, &p.strides);
 	lb_quant_matrix_of(q, &p.w);
-	bool many = p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
+	bool cut = transpose && p.k > 0 && lb_codes_bits(p.w.kind) == 4 && (rounded || p.m == 1);
+	bool many = !cut && p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE;
-	bool in_place = many && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
-	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n))
+	bool in_place = many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
+	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, !cut ? 0 : p.m > 1 ? AT_ONCE : 1))
 		return false;
 	struct product part = p;
 	for (int64_t i = 0; i < count; i++) {

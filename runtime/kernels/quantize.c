@@ -8,10 +8,12 @@
  * scale before it is rounded to x's dtype. */
 #include "kernels/codes.h"
 #include "kernels/layout.h"
+#include "kernels/tile.h"
 
 enum { GROUP_MAX = 128, GRAIN = 1 << 13 };
 
 struct quantize {
+	const struct lb_tiles *tiles;
 	struct lb_quant_format format;
 	int part, kind;
 	const struct lb_view *x;
@@ -28,15 +30,11 @@ struct scale {
 	uint8_t code;
 };
 
-static struct scale affine_scale(const float *x, int n, int bits)
+static struct scale affine_scale(const struct lb_tiles *tiles, const float *x, int n, int bits)
 {
 	struct scale s = { .finite = true };
-	float low = INFINITY, high = -INFINITY, levels = (float)((1 << bits) - 1);
-	for (int i = 0; i < n; i++) {
-		s.finite &= fabsf(x[i]) < INFINITY;
-		low = x[i] < low ? x[i] : low;
-		high = x[i] > high ? x[i] : high;
-	}
+	float low, high, levels = (float)((1 << bits) - 1);
+	s.finite = tiles->range(n, x, &low, &high);
 	float step = (high - low) / levels;
 	s.finite &= step < INFINITY;
 	if (!s.finite)
@@ -56,11 +54,11 @@ static struct scale affine_scale(const float *x, int n, int bits)
 static struct scale float_scale(const struct quantize *q, const float *x, int n)
 {
 	struct scale s = { .finite = true };
-	float largest = 0;
-	for (int i = 0; i < n; i++) {
-		s.finite &= fabsf(x[i]) < INFINITY;
-		largest = fabsf(x[i]) > largest ? fabsf(x[i]) : largest;
-	}
+	float low, high;
+	s.finite = q->tiles->range(n, x, &low, &high);
+	float largest = fabsf(low) > fabsf(high) ? fabsf(low) : fabsf(high);
+	if (!s.finite)
+		largest = 0;
 	bool e4m3 = q->format.mode == LB_QUANT_NVFP4;
 	s.value = largest / (q->kind == LB_CODES_E2M1 ? LB_E2M1_MAX : LB_E4M3_MAX);
 	if (e4m3 && q->by_global)
@@ -74,27 +72,44 @@ static struct scale float_scale(const struct quantize *q, const float *x, int n)
 	return s;
 }
 
+/* Of a format whose codes are floats. */
 static uint8_t code_of(const struct quantize *q, const struct scale *s, float x)
 {
-	if (!s->finite)
-		return 0;
-	if (q->format.mode == LB_QUANT_AFFINE) {
-		float code = rintf((x - s->bias) / s->value), levels = (float)((1 << q->format.bits) - 1);
-		return (uint8_t)(code < 0 ? 0 : code > levels ? levels : code);
-	}
 	float scaled = s->value == 0 ? 0 : x / s->value;
 	if (q->by_global && s->value != 0)
 		scaled *= q->encode;
 	return q->kind == LB_CODES_E2M1 ? lb_float_to_e2m1(scaled) : lb_float_to_e4m3(scaled);
 }
 
+/* Eight codes, a byte each, to so many bits each. */
+static uint64_t packed(uint64_t codes, int bits)
+{
+	uint64_t word = 0;
+	if (bits == 8)
+		return codes;
+	if (bits == 4) {
+		word = (codes | codes >> 4) & 0x00ff00ff00ff00ff;
+		word = (word | word >> 8) & 0x0000ffff0000ffff;
+		return (word | word >> 16) & 0xffffffff;
+	}
+	for (int k = 0; k < 8; k++)
+		word |= (codes >> 8 * k & 255) << k * bits;
+	return word;
+}
+
 static void pack(const struct quantize *q, const struct scale *s, const float *x, uint8_t *to)
 {
-	int bits = q->format.bits;
-	for (int i = 0; i < q->format.group; i += 8, to += bits) {
-		uint64_t word = 0;
-		for (int k = 0; k < 8; k++)
-			word |= (uint64_t)code_of(q, s, x[i + k]) << k * bits;
+	int bits = q->format.bits, group = q->format.group;
+	uint8_t codes[GROUP_MAX] = { 0 };
+	if (s->finite && q->format.mode == LB_QUANT_AFFINE)
+		q->tiles->affine_codes(group, x, s->value, s->bias, (float)((1 << bits) - 1), codes);
+	else if (s->finite)
+		for (int i = 0; i < group; i++)
+			codes[i] = code_of(q, s, x[i]);
+	for (int i = 0; i < group; i += 8, to += bits) {
+		uint64_t word;
+		memcpy(&word, codes + i, sizeof word);
+		word = packed(word, bits);
 		memcpy(to, &word, (size_t)bits);
 	}
 }
@@ -103,12 +118,12 @@ static void put_group(const struct quantize *q, int64_t at, const float *x)
 {
 	int group = q->format.group;
 	bool affine = q->format.mode == LB_QUANT_AFFINE;
-	struct scale s = affine ? affine_scale(x, group, q->format.bits) : float_scale(q, x, group);
+	struct scale s = affine ? affine_scale(q->tiles, x, group, q->format.bits) : float_scale(q, x, group);
 	if (q->part == LB_QUANT_WORDS)
 		pack(q, &s, x, (uint8_t *)q->to + at * (group / 8) * q->format.bits);
 	else if (affine)
-		lb_tiles()->convert(q->x->dtype, LB_F32)(1, q->to + at * lb_width_of(q->x->dtype),
-							 q->part == LB_QUANT_SCALES ? &s.value : &s.bias, NULL, NULL);
+		q->tiles->convert(q->x->dtype, LB_F32)(1, q->to + at * lb_width_of(q->x->dtype),
+						       q->part == LB_QUANT_SCALES ? &s.value : &s.bias, NULL, NULL);
 	else
 		q->to[at] = (char)s.code;
 }
@@ -121,13 +136,25 @@ static void quantize_groups(void *arg, int64_t begin, int64_t end)
 	int64_t bytes = lb_width_of(x->dtype), stride = x->strides[rank - 1];
 	float line[GROUP_MAX] __attribute__((aligned(64)));
 	char raw[GROUP_MAX * 4] __attribute__((aligned(64)));
-	for (int64_t i = begin; i < end; i++) {
-		int64_t index[LB_MAX_RANK];
-		lb_index_of(rank - 1, x->shape, i / q->row_groups, index);
-		int64_t at = lb_offset_of(rank - 1, index, x->strides) + i % q->row_groups * group * stride;
-		lb_gather_row(raw, (const char *)x->data + at * bytes, group, stride, bytes);
-		lb_tiles()->convert(LB_F32, x->dtype)(group, line, raw, NULL, NULL);
-		put_group(q, i, line);
+	while (begin < end) {
+		int64_t index[LB_MAX_RANK], first = begin % q->row_groups, n = q->row_groups - first;
+		n = n < end - begin ? n : end - begin;
+		lb_index_of(rank - 1, x->shape, begin / q->row_groups, index);
+		int64_t at = lb_offset_of(rank - 1, index, x->strides) + first * group * stride;
+		for (int64_t i = 0; i < n; i++, at += group * stride) {
+			const char *from = (const char *)x->data + at * bytes;
+			const void *floats = from;
+			if (stride != 1) {
+				lb_gather_row(raw, from, group, stride, bytes);
+				floats = raw;
+			}
+			if (x->dtype != LB_F32) {
+				q->tiles->convert(LB_F32, x->dtype)(group, line, floats, NULL, NULL);
+				floats = line;
+			}
+			put_group(q, begin + i, floats);
+		}
+		begin += n;
 	}
 }
 
@@ -140,7 +167,8 @@ bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *form
 		return lb_fail("quantize: groups of %d do not fit the rows of x", format->group);
 	if (size == 0)
 		return true;
-	struct quantize q = { .format = *format,
+	struct quantize q = { .tiles = lb_tiles(),
+			      .format = *format,
 			      .part = part,
 			      .kind = lb_codes_kind(format),
 			      .x = x,

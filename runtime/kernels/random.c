@@ -68,29 +68,7 @@ static void store_uniform(const struct draw *draw, int64_t i, double u)
 	}
 }
 
-enum { BLOCKS = 16 };
-
-/* The words of BLOCKS blocks from `first` on; side by side, so that it is vectorised. */
-static void philox_blocks(uint64_t key, uint64_t first, struct lb_philox_block *blocks)
-{
-	uint32_t c0[BLOCKS], c1[BLOCKS], c2[BLOCKS] = { 0 }, c3[BLOCKS] = { 0 };
-	for (int i = 0; i < BLOCKS; i++) {
-		c0[i] = (uint32_t)(first + (uint64_t)i);
-		c1[i] = (uint32_t)((first + (uint64_t)i) >> 32);
-	}
-	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-	for (int round = 0; round < 10; round++, k0 += 0x9e3779b9, k1 += 0xbb67ae85)
-		for (int i = 0; i < BLOCKS; i++) {
-			uint64_t p0 = (uint64_t)c0[i] * 0xd2511f53;
-			uint64_t p1 = (uint64_t)c2[i] * 0xcd9e8d57;
-			c0[i] = (uint32_t)(p1 >> 32) ^ c1[i] ^ k0;
-			c2[i] = (uint32_t)(p0 >> 32) ^ c3[i] ^ k1;
-			c1[i] = (uint32_t)p1;
-			c3[i] = (uint32_t)p0;
-		}
-	for (int i = 0; i < BLOCKS; i++)
-		blocks[i] = (struct lb_philox_block){ { c0[i], c1[i], c2[i], c3[i] } };
-}
+enum { BLOCKS = LB_PHILOX_BLOCKS };
 
 /* Uniforms in [0, 1) of BLOCKS blocks: as many as their elements. */
 static int uniforms_of(const struct lb_philox_block *blocks, bool wide, double *u)
@@ -124,7 +102,8 @@ static void uniform_range(void *arg, int64_t begin, int64_t end)
 	int per_block = draw->dtype == LB_F64 ? 2 : 4;
 	while (begin < end) {
 		int64_t skip = begin % per_block;
-		philox_blocks(draw->key, (draw->skipped + (uint64_t)begin) / (uint64_t)per_block, blocks);
+		lb_philox_blocks(draw->key, (draw->skipped + (uint64_t)begin) / (uint64_t)per_block, LB_PHILOX_ELEMENTS,
+				 blocks);
 		int64_t n = uniforms_of(blocks, draw->dtype == LB_F64, u) - skip;
 		n = n < end - begin ? n : end - begin;
 		if (draw->dtype == LB_F32)
@@ -179,28 +158,36 @@ static void normal_pair(const struct draw *draw, const struct lb_philox_block *b
 	pairs[1] = (double)(radius * sinf(angle));
 }
 
+static void store_normal(const struct draw *draw, int64_t i, double value)
+{
+	if (draw->dtype == LB_F64)
+		((double *)draw->to)[i] = value;
+	else if (draw->dtype == LB_F32)
+		((float *)draw->to)[i] = (float)value;
+	else if (draw->dtype == LB_F16)
+		((uint16_t *)draw->to)[i] = lb_float_to_f16((float)value);
+	else
+		((uint16_t *)draw->to)[i] = lb_float_to_bf16((float)value);
+}
+
 /* Ranges are of pairs. */
 static void normal_range(void *arg, int64_t begin, int64_t end)
 {
 	const struct draw *draw = arg;
-	int per_block = draw->dtype == LB_F64 ? 1 : 2;
+	struct lb_philox_block blocks[BLOCKS];
+	int per_block = draw->dtype == LB_F64 ? 1 : 2, at = BLOCKS;
 	for (int64_t pair = begin; pair < end; pair++) {
-		struct lb_philox_block block =
-		    lb_philox(draw->key, (draw->skipped / 2 + (uint64_t)pair) / (uint64_t)per_block,
-			      LB_PHILOX_ELEMENTS);
-		double values[2];
-		normal_pair(draw, &block, (int)(pair % per_block), values);
-		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++) {
-			int64_t i = 2 * pair + k;
-			if (draw->dtype == LB_F64)
-				((double *)draw->to)[i] = values[k];
-			else if (draw->dtype == LB_F32)
-				((float *)draw->to)[i] = (float)values[k];
-			else if (draw->dtype == LB_F16)
-				((uint16_t *)draw->to)[i] = lb_float_to_f16((float)values[k]);
-			else
-				((uint16_t *)draw->to)[i] = lb_float_to_bf16((float)values[k]);
+		int half = (int)(pair % per_block);
+		if (at == BLOCKS) {
+			lb_philox_blocks(draw->key, (draw->skipped / 2 + (uint64_t)pair) / (uint64_t)per_block,
+					 LB_PHILOX_ELEMENTS, blocks);
+			at = 0;
 		}
+		double values[2];
+		normal_pair(draw, &blocks[at], half, values);
+		at += half == per_block - 1;
+		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++)
+			store_normal(draw, 2 * pair + k, values[k]);
 	}
 }
 

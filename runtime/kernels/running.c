@@ -1,4 +1,4 @@
-/* Running sums, products, maxima and minima in the dtype itself: what each step gives is rounded. Lines are walked as they lie. */
+/* Running sums, products, maxima, minima and logarithms of sums in the dtype itself: what each step gives is rounded. Lines are walked as they lie. */
 #include <math.h>
 
 #include "base/plural.h"
@@ -27,6 +27,11 @@ struct job {
 #define MAX(a, b) ((a) != (a) || (a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) != (a) || (a) < (b) ? (a) : (b))
 
+static double log_add(double a, double b)
+{
+	return (a > b ? a : b) + log1p(exp(a == b ? 0 : -fabs(a - b)));
+}
+
 /* Elements are of type T, and are computed as A, in which `round` keeps what T can hold. */
 #define RUN(T, A, load, store, begin, step) \
 	do { \
@@ -47,6 +52,7 @@ struct job {
 	case LB_SCAN_SUM: RUN(T, A, load, store, 0, SUM); \
 	case LB_SCAN_PROD: RUN(T, A, load, store, 1, PROD); \
 	case LB_SCAN_MAX: RUN(T, A, load, store, least, MAX); \
+	case LB_SCAN_LOGADDEXP: RUN(T, A, load, store, least, log_add); \
 	default: RUN(T, A, load, store, most, MIN); \
 	}
 /* Integers wrap: sums and products are of the unsigned type U. */
@@ -95,7 +101,8 @@ bool lb_kernel_scan(struct lb_exec *exec, const struct lb_view *x, int kind, int
 	struct lb_view turned = *x;
 	int64_t size = 1;
 
-	if (axis < 0 || axis >= x->rank || kind < LB_SCAN_SUM || kind > LB_SCAN_MIN || x->dtype == LB_C64)
+	if (axis < 0 || axis >= x->rank || kind < LB_SCAN_SUM || kind > LB_SCAN_LOGADDEXP || x->dtype == LB_C64 ||
+	    (kind == LB_SCAN_LOGADDEXP && !lb_dtype_is_float((int)x->dtype)))
 		return lb_fail("scan: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));
 	for (int i = x->rank; i-- > 0; size *= x->shape[i])

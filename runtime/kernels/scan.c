@@ -1,66 +1,56 @@
-/* Running sums. The elements are copied to where the result goes, as (outer, n, inner), and summed
- * in place: lanes of `inner` neighbours go along the axis together. */
+/* Running sums along an axis. What lies beside each other goes along together (simd/scan.c): lanes, elements that
+ * follow each other in memory; or lines, where the axis itself is contiguous. Where x is neither, it is copied to where
+ * the result goes and summed in place. */
 #include "base/plural.h"
-#include "kernels/half.h"
+#include "kernels/layout.h"
 #include "kernels/model.h"
-#include "kernels/row.h"
 #include "kernels/share.h"
+#include "kernels/tile.h"
 
-enum { LANES = 64, GRAIN = 1 << 14 };
+enum { FEWEST_LANES = 64, GRAIN = 1 << 14 };
 
 struct job {
+	const struct lb_tiles *tiles;
+	struct lb_scan scan;
+	int outer_rank; /* axes before the one that is summed along */
+	int64_t outer[LB_MAX_RANK], strides[LB_MAX_RANK];
+	int64_t n_outer, inner, lanes; /* inner: elements that lie beside each other; lanes: of these at a time */
+	int64_t bytes;
+	const char *from;
 	char *to;
-	int dtype;
-	int64_t n, inner, lanes; /* lanes: at a time */
-	bool reverse, inclusive;
 };
 
-#define SAME(x) (x)
-#define SCAN(T, A, load, store) \
-	do { \
-		A sums[LANES] = { 0 }; \
-		T *at = (T *)(void *)job->to + first; \
-		for (int64_t i = 0; i < job->n; i++) { \
-			T *row = at + (job->reverse ? job->n - 1 - i : i) * job->inner; \
-			for (int64_t l = 0; l < m; l++) { \
-				A before = sums[l]; \
-				sums[l] += (A)load(row[l]); \
-				row[l] = (T)store(job->inclusive ? sums[l] : before); \
-			} \
-		} \
-	} while (0)
-
-static inline uint16_t to_f16(double x)
+static const char *line_from(const struct job *job, int64_t line)
 {
-	return lb_float_to_f16((float)x);
+	int64_t index[LB_MAX_RANK];
+
+	lb_index_of(job->outer_rank, job->outer, line, index);
+	return job->from + lb_offset_of(job->outer_rank, index, job->strides) * job->bytes;
 }
 
-static inline uint16_t to_bf16(double x)
-{
-	return lb_float_to_bf16((float)x);
-}
-
-static void scan_lanes(void *arg, void *scratch, int64_t task)
+static void scan_task(void *arg, void *scratch, int64_t task)
 {
 	(void)scratch;
 	const struct job *job = arg;
-	int64_t blocks = (job->inner + job->lanes - 1) / job->lanes, lane = task % blocks * job->lanes;
-	int64_t first = task / blocks * job->n * job->inner + lane;
-	int64_t m = job->inner - lane < job->lanes ? job->inner - lane : job->lanes;
-	switch (job->dtype) {
-	case LB_U8:
-	case LB_I8: SCAN(uint8_t, uint32_t, SAME, SAME); break;
-	case LB_U16:
-	case LB_I16: SCAN(uint16_t, uint32_t, SAME, SAME); break;
-	case LB_U32:
-	case LB_I32: SCAN(uint32_t, uint32_t, SAME, SAME); break;
-	case LB_U64:
-	case LB_I64: SCAN(uint64_t, uint64_t, SAME, SAME); break;
-	case LB_F16: SCAN(uint16_t, double, lb_f16_to_float, to_f16); break;
-	case LB_BF16: SCAN(uint16_t, double, lb_bf16_to_float, to_bf16); break;
-	case LB_F32: SCAN(float, double, SAME, SAME); break;
-	case LB_F64: SCAN(double, double, SAME, SAME); break;
+	int64_t line_bytes = job->scan.n * job->inner * job->bytes;
+
+	if (job->inner > 1) {
+		int64_t blocks = (job->inner + job->lanes - 1) / job->lanes, lane = task % blocks * job->lanes;
+		int64_t left = job->inner - lane, line = task / blocks;
+		job->tiles->scan_lanes(&job->scan, left < job->lanes ? left : job->lanes,
+				       line_from(job, line) + lane * job->bytes,
+				       job->to + line * line_bytes + lane * job->bytes);
+		return;
 	}
+	const void *from[LB_SCAN_LINES];
+	void *to[LB_SCAN_LINES];
+	int64_t first = task * LB_SCAN_LINES, left = job->n_outer - first;
+	int n = left < LB_SCAN_LINES ? (int)left : LB_SCAN_LINES;
+	for (int i = 0; i < n; i++) {
+		from[i] = line_from(job, first + i);
+		to[i] = job->to + (first + i) * line_bytes;
+	}
+	job->tiles->scan_lines(&job->scan, n, from, to);
 }
 
 bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, bool reverse, bool inclusive, void *to)
@@ -68,7 +58,7 @@ bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, b
 	if (axis < 0 || axis >= x->rank || x->dtype == LB_BOOL)
 		return lb_fail("cumsum: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));
-	struct lb_view dense = *x;
+	struct lb_view source = *x, dense = *x;
 	dense.data = to;
 	int64_t size = 1;
 	for (int i = x->rank - 1; i >= 0; i--) {
@@ -77,16 +67,36 @@ bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, b
 	}
 	if (size == 0)
 		return true;
-	if (!lb_kernel_copy(exec, &dense, x))
-		return false;
-	bool complex = x->dtype == LB_C64; /* two floats */
-	struct job job = { .to = to,
-			   .dtype = complex ? LB_F32 : (int)x->dtype,
-			   .n = x->shape[axis],
-			   .inner = dense.strides[axis] * (complex ? 2 : 1),
-			   .reverse = reverse,
-			   .inclusive = inclusive };
-	job.lanes = job.inner < LANES ? job.inner : LANES;
-	int64_t blocks = (job.inner + job.lanes - 1) / job.lanes, lines = size / job.n / dense.strides[axis];
-	return lb_share(exec, lines * blocks, GRAIN / (job.n * job.lanes) + 1, 0, scan_lanes, &job);
+	bool beside = lb_is_dense(x->rank - axis - 1, x->shape + axis + 1, x->strides + axis + 1);
+	if (!beside || (dense.strides[axis] == 1 && x->strides[axis] != 1)) {
+		if (!lb_kernel_copy(exec, &dense, x))
+			return false;
+		source = dense;
+	}
+	int64_t parts = x->dtype == LB_C64 ? 2 : 1; /* complex: two floats */
+	struct job job = { .tiles = lb_tiles(),
+			   .outer_rank = axis,
+			   .n_outer = lb_shape_size(axis, x->shape),
+			   .inner = dense.strides[axis] * parts,
+			   .bytes = lb_width_of(x->dtype) / parts,
+			   .from = source.data,
+			   .to = to };
+	job.scan = (struct lb_scan){ .dtype = parts == 2 ? LB_F32 : (int)x->dtype,
+				     .n = x->shape[axis],
+				     .from_step = source.strides[axis] * parts,
+				     .to_step = job.inner,
+				     .reverse = reverse,
+				     .inclusive = inclusive };
+	memcpy(job.outer, x->shape, sizeof job.outer);
+	for (int i = 0; i < axis; i++)
+		job.strides[i] = source.strides[i] * parts;
+	int64_t tasks = (job.n_outer + LB_SCAN_LINES - 1) / LB_SCAN_LINES, each = LB_SCAN_LINES;
+	if (job.inner > 1) {
+		job.lanes = job.inner < LB_SCAN_LANES ? job.inner : LB_SCAN_LANES;
+		while (job.lanes > FEWEST_LANES && job.n_outer * (job.inner / job.lanes) < lb_parallel_width())
+			job.lanes /= 2;
+		tasks = job.n_outer * ((job.inner + job.lanes - 1) / job.lanes);
+		each = job.lanes;
+	}
+	return lb_share(exec, tasks, GRAIN / (job.scan.n * each) + 1, 0, scan_task, &job);
 }

@@ -1,13 +1,15 @@
-/* Sorting along an axis. Every element becomes an unsigned key that orders as it does (NaN last,
- * -0 equal to 0), paired with its index: pairs differ, so the order is stable whatever the
- * algorithm. Lines of a few elements are sorted by insertion, longer ones by counting their keys'
- * bytes from the lowest on, skipping bytes in which all agree. */
+/* Sorting along an axis. Values alone, and indices of elements of at most 4 bytes, are sorted by radix.c. Else every
+ * element becomes an unsigned key that orders as it does (NaN last, -0 equal to 0), paired with its index: pairs differ,
+ * so the order is stable whatever the algorithm. Lines of a few elements are sorted by insertion, longer ones by
+ * counting their keys' bytes from the lowest on, skipping bytes in which all agree. */
 #include <math.h>
 
 #include "base/plural.h"
 #include "kernels/model.h"
+#include "kernels/radix.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
+#include "kernels/tile.h"
 
 enum { FEW = 32, GRAIN = 1 << 12 };
 
@@ -154,6 +156,36 @@ static void store(const struct job *job, const char *from, int64_t stride, const
 	}
 }
 
+static bool by_radix(const struct job *job)
+{
+	return job->kind == LB_SORT_VALUES || (job->kind == LB_SORT_INDICES && job->bytes <= 4);
+}
+
+static bool sort_by_radix(const struct job *job, const char *from, int64_t stride, char *to, char *scratch)
+{
+	int dtype = (int)job->x->dtype;
+	int64_t n = job->n, width = job->kind == LB_SORT_INDICES ? 4 : job->bytes;
+	char *room = scratch, *result = job->inner == 1 ? to : scratch;
+	bool nan;
+	if (job->inner != 1)
+		room += (n * width + 63) & ~(int64_t)63;
+	if (job->kind == LB_SORT_VALUES) {
+		lb_gather_row(result, from, n, stride, job->bytes);
+		nan = lb_sort_values(lb_tiles(), dtype, n, result, room);
+	} else {
+		if (stride != 1) {
+			lb_gather_row(room, from, n, stride, job->bytes);
+			from = room;
+			room += (n * 4 + 63) & ~(int64_t)63;
+		}
+		nan = lb_sort_indices(lb_tiles(), dtype, n, from, (uint32_t *)(void *)result,
+				      (uint64_t *)(void *)room);
+	}
+	if (result != to)
+		lb_scatter_row(to, result, n, job->inner, width);
+	return nan;
+}
+
 static void sort_line(void *arg, void *scratch, int64_t line)
 {
 	const struct job *job = arg;
@@ -169,6 +201,11 @@ static void sort_line(void *arg, void *scratch, int64_t line)
 	const char *from = (const char *)x->data + lb_offset_of(x->rank, index, x->strides) * job->bytes;
 	char *to = job->to + out * (job->kind == LB_SORT_INDICES ? 4 : job->bytes);
 	int64_t stride = x->strides[job->axis];
+	if (by_radix(job)) {
+		if (sort_by_radix(job, from, stride, to, scratch) && job->has_nan)
+			__atomic_store_n(job->has_nan, true, __ATOMIC_RELAXED);
+		return;
+	}
 	struct pair *pairs = scratch, *other = pairs + n;
 	make_keys(pairs, x->dtype, from, n, stride);
 	if (job->has_nan && has_nan(pairs, n, job->bytes))
@@ -204,8 +241,13 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 	int64_t size = lb_shape_size(x->rank, x->shape);
 	if (size == 0 || job.k == 0)
 		return true;
-	if (!lb_share(exec, size / job.n, GRAIN / job.n + 1, lb_bytes_of(2, job.n, sizeof(struct pair)), sort_line,
-		      &job))
+	int64_t each = 2 * (int64_t)sizeof(struct pair);
+	if (by_radix(&job))
+		each = kind == LB_SORT_VALUES ? 3 * job.bytes : 16 + 8;
+	int64_t nbytes = lb_bytes_of(1, job.n, each);
+	if (nbytes < 0 || !lb_sum_of(nbytes, 128, &nbytes))
+		return lb_fail("sort: lines of %lld elements are too long", (long long)job.n);
+	if (!lb_share(exec, size / job.n, GRAIN / job.n + 1, nbytes, sort_line, &job))
 		return false;
 	return !seen || lb_fail("sort: there is a NaN, and where that goes is not known of this program");
 }

@@ -47,6 +47,18 @@ struct lb_gemm {
 	int64_t to_row;
 };
 
+/* Running sums of n elements each, from the end on where `reverse`; before or after each is added. Steps are from one
+ * element of a lane to the next. */
+struct lb_scan {
+	int dtype; /* no bool, no complex */
+	int64_t n, from_step, to_step;
+	bool reverse, inclusive;
+};
+enum { LB_SCAN_LINES = 8, LB_SCAN_LANES = 512 };
+
+/* Strips of packed bfloat16: rows of the left matrix at most, columns of the right. */
+enum { LB_PAIRS_ROWS = 12, LB_PAIRS_COLUMNS = 32 };
+
 /* Groups of a quantised row, scales and biases already float; biases are NULL for e2m1 and e4m3. */
 enum lb_codes_kind {
 	LB_CODES_2,
@@ -63,6 +75,18 @@ struct lb_codes {
 	int kind, group;
 	const uint8_t *words;
 	const float *scales, *biases;
+};
+
+/* A vector in digits of base 256, from -128 to 127: element i is steps[i / 8] times the number that they write. The planes
+ * of digits, the highest first, have the even elements first, and `half` bytes on the odd ones; `half` is a multiple of 64,
+ * and all of it may be read. */
+enum { LB_PLANES = 3 /* or 1 */, LB_CUT_TOGETHER = 32, LB_QUANT_ROWS = 4 /* of codes, at a time */ };
+struct lb_cut {
+	int planes;
+	int64_t half;
+	int8_t *digits;
+	float *steps; /* for a multiple of LB_CUT_TOGETHER elements */
+	float *sums; /* of each group of the codes that it is multiplied with */
 };
 
 /* Of n numbers; without finite ones the least is +Inf, the largest -Inf. */
@@ -84,14 +108,42 @@ struct lb_tiles {
 	void (*deviations)(int64_t n, int64_t period, double *acc, const double *center, const void *x, int dtype);
 	/* dst[i] = x[i] - center[i % period]; f32 or f64 */
 	void (*shift)(int64_t n, int64_t period, void *dst, const void *x, const void *center, int dtype);
-	/* dst = src past the caches; dst is an own, large memory */
+	/* dst = src past the caches; dst is an own, large memory. After the last one comes lb_stream_end(). */
 	void (*stream)(void *dst, const void *src, int64_t nbytes);
 	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
 	void (*figures)(int n, const double *x, struct lb_tile_figures *ret);
 	/* Adds to hash what depends on the elements, of 1, 2, 4 or 8 bytes, and on their places, which begin with `first`;
 	 * to bag what does not depend on these. */
 	void (*hash)(int64_t n, const void *data, int64_t bytes, uint64_t first, uint64_t *hash, uint64_t *bag);
+	/* Adds size to indices below 0; false if one is out of range, where a u64 below 0 is huge. */
+	bool (*indices)(int64_t n, int64_t *indices, int64_t size, bool is_unsigned);
+	/* to[i] = from[i * walk + indices[i] * stride], of so many bytes each */
+	void (*pick)(int64_t n, void *to, const void *from, const int64_t *indices, int64_t walk, int64_t stride,
+		     int64_t bytes);
+	/* Rows of 16 elements of 4 bytes become columns; `stream`: past the caches, if there is a way and each row of `to`
+	 * begins a cache line. */
+	void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
+	/* Sorts n keys, with room for as many; only with AVX-512, else NULL. */
+	void (*sort_u32)(int64_t n, uint32_t *keys, uint32_t *room);
+	void (*sort_u64)(int64_t n, uint64_t *keys, uint64_t *room);
+	/* The least and the largest of n floats, a multiple of 16; false, and neither matters, if one is not finite. */
+	bool (*range)(int64_t n, const float *x, float *low, float *high);
+	/* (x - bias) / scale, rounded, from 0 to `most` */
+	void (*affine_codes)(int64_t n, const float *x, float scale, float bias, float most, uint8_t *codes);
+	/* Of at most LB_SCAN_LINES lines of contiguous elements; of at most LB_SCAN_LANES lanes, whose elements lie beside
+	 * each other. `to` may be where `from` is. */
+	void (*scan_lines)(const struct lb_scan *scan, int n_lines, const void *const from[], void *const to[]);
+	void (*scan_lanes)(const struct lb_scan *scan, int64_t n_lanes, const void *from, void *to);
 	void (*gemm)(const struct lb_gemm *gemm);
+	/* With AVX-512 alone, else NULL. Packs `width` lines, of `lines` that there are from `from` on, into a strip; lines
+	 * beyond the last are anything. Pairs are written 16 at a time, 16 words each: beyond the strip, too. True if
+	 * an element is denormal. */
+	bool (*pack_pairs)(uint32_t *to, int width, int64_t lines, const void *from, int64_t line, int64_t step,
+			   int64_t depth);
+	/* sums = or += strip a, of `rows` lines, an even number, @ strip b; from LB_ISA_BF16 on. `denormals`: the
+	 * strips have some. */
+	void (*multiply_pairs)(int rows, const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums,
+			       int64_t sums_row, bool add, bool denormals);
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
 	 * not `center` means a mean of 0; weight and bias may be NULL. Returns the scale, one over
 	 * the root. */
@@ -133,6 +185,13 @@ struct lb_tiles {
 		       int64_t sums_row);
 	/* The inverse of `arrange`. */
 	void (*restore)(int kind, int64_t n, float *x);
+	/* Writes what `to` points to: n floats, whole groups, in to->planes planes. LB_CUT_TOGETHER elements, M the largest
+	 * magnitude of them, have the step M / 127 in one plane; in three the power of two by which M is from 2^21 to
+	 * 2^22 steps; 0, if M is below 2^-100. They are rounded half to even. False if one is not finite. */
+	bool (*cut)(int64_t n, const float *x, int group, const struct lb_cut *to);
+	/* As `dot`, of 4-bit codes, x[i] cut, from its group `first` on; rows of codes is LB_QUANT_ROWS when m is 1. */
+	void (*dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
+			float *sums);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
 	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);
 };
@@ -145,7 +204,7 @@ extern const struct lb_tiles lb_tiles_v3, lb_tiles_v4;
 static inline const struct lb_tiles *lb_tiles_of(enum lb_isa level)
 {
 #ifdef __x86_64__
-	if (level == LB_ISA_V4)
+	if (level >= LB_ISA_V4)
 		return &lb_tiles_v4;
 	if (level == LB_ISA_V3)
 		return &lb_tiles_v3;
@@ -157,6 +216,12 @@ static inline const struct lb_tiles *lb_tiles_of(enum lb_isa level)
 static inline const struct lb_tiles *lb_tiles(void)
 {
 	return lb_tiles_of(lb_isa_level());
+}
+
+/* What went past the caches is there before anyone is told that it is. Not after each row: it waits for memory. */
+static inline void lb_stream_end(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 #endif

@@ -24,7 +24,7 @@ static void end_of_thread(void *arg)
 	if (record) {
 		lb_record_begin(&record->seq);
 		record->id = 0;
-		record->eval = record->tensor = 0;
+		record->eval = record->tensor = record->scopes = 0;
 		lb_record_end(&record->seq);
 		lb_slab_give(LB_KIND_THREAD, &self->magazines[LB_KIND_THREAD], record);
 	}
@@ -59,8 +59,12 @@ struct lb_self *lb_self_slow(void)
 		return NULL;
 	}
 	uint32_t seq = record->seq, generation = record->generation;
-	*record =
-	    (struct lb_thread){ .seq = seq | 1, .generation = generation + 1, .id = (uint64_t)syscall(SYS_gettid) };
+	*record = (struct lb_thread){
+		.seq = seq | 1,
+		.generation = generation + 1,
+		.id = (uint64_t)syscall(SYS_gettid),
+		.scopes = (uint64_t)(uintptr_t)&self->items,
+	};
 	lb_record_end(&record->seq);
 	lb_fail_prepare();
 	self->record = record;

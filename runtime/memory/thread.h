@@ -3,6 +3,8 @@
 #ifndef LB_MEMORY_THREAD_H
 #define LB_MEMORY_THREAD_H
 
+#include <stddef.h>
+
 #include "memory/arena.h"
 #include "memory/slab.h"
 #include "publish/records.h"
@@ -12,12 +14,12 @@ struct lb_self {
 	uint64_t next_id, end_id;
 	struct lb_thread *record;
 	uint32_t stream; /* of the tensors that it makes */
-	/* the open scopes: scope d holds items[marks[d]] up to the next mark; what belongs to
-	 * no scope lies below marks[0] */
+	/* the open scopes: these four are a struct lb_scopes, which debuggers read */
 	struct lb_tensor **items;
-	size_t n_items, items_capacity;
-	size_t *marks;
-	int n_marks, marks_capacity;
+	size_t n_items;
+	struct lb_scope_mark *marks;
+	size_t n_marks;
+	size_t items_capacity, marks_capacity;
 	/* gives the items back when the thread ends; set by who adds the first */
 	void (*end_scopes)(struct lb_self *self);
 	/* set while a function is traced to be compiled: graph/tracer.h */
@@ -29,6 +31,11 @@ struct lb_self {
 	struct lb_arena arena;
 	bool arena_busy;
 };
+
+#define LB_SAME_PLACE(field) \
+	(offsetof(struct lb_self, field) - offsetof(struct lb_self, items) == offsetof(struct lb_scopes, field))
+_Static_assert(LB_SAME_PLACE(n_items) && LB_SAME_PLACE(marks) && LB_SAME_PLACE(n_marks), "as readers expect it");
+#undef LB_SAME_PLACE
 
 /* The calling thread's; made at its first use. NULL, with an error, when memory is out. */
 struct lb_self *lb_self_slow(void);

@@ -86,15 +86,6 @@ lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, 
 	return publish(lb_tensor_begin(LB_OP_ATTENTION, dtype, 4, shape, mask ? 4 : 3, xs, site), scale, causal);
 }
 
-/* The part of the gradients that has like's shape, beginning at *offset, which moves on. */
-static struct lb_tensor *part(struct lb_tensor *all, const struct lb_tensor *like, int64_t *offset, const void *site)
-{
-	int64_t strides[LB_MAX_RANK], from = like->size ? *offset : 0;
-	lb_row_strides(like->rank, like->shape, strides);
-	*offset += like->size;
-	return lb_view_node(LB_OP_AS_STRIDED, all, like->rank, like->shape, strides, from, site);
-}
-
 /* One node computes all three, as they share most of the work; they are views of it. */
 lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
 				     lb_tensor *mask, lb_tensor *grad)
@@ -123,8 +114,9 @@ lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, d
 	    publish(lb_tensor_begin(LB_OP_ATTENTION_GRAD, dtype, 1, &size, mask ? 5 : 4, xs, site), scale, causal);
 	if (!all)
 		return grads;
-	lb_tensor *dq = part(all, q, &offset, site), *dk = part(all, k, &offset, site);
-	lb_tensor *dv = part(all, v, &offset, site);
+	lb_tensor *dq = lb_view_part(all, q->rank, q->shape, &offset, site);
+	lb_tensor *dk = lb_view_part(all, k->rank, k->shape, &offset, site);
+	lb_tensor *dv = lb_view_part(all, v->rank, v->shape, &offset, site);
 	if (dq && dk && dv)
 		grads = (lb_attention_grads){ dq, dk, dv };
 	return grads;

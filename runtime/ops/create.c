@@ -104,6 +104,18 @@ lb_tensor *lb_full(lb_list shape, double value, lb_dtype dtype)
 	return full("full", shape, value, dtype, site);
 }
 
+lb_tensor *lb_zeros_like(lb_tensor *x)
+{
+	LB_ENTER();
+	return LB_GIVEN("zeros_like", x) ? full("zeros_like", lb_shape_of(x), 0, (enum lb_dtype)x->dtype, site) : NULL;
+}
+
+lb_tensor *lb_ones_like(lb_tensor *x)
+{
+	LB_ENTER();
+	return LB_GIVEN("ones_like", x) ? full("ones_like", lb_shape_of(x), 1, (enum lb_dtype)x->dtype, site) : NULL;
+}
+
 lb_tensor *lb_scalar(double value)
 {
 	LB_ENTER();
@@ -161,6 +173,25 @@ lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype)
 	return lb_tensor_publish(t);
 }
 
+lb_tensor *lb_linspace(double start, double stop, int64_t n, bool endpoint, lb_dtype dtype)
+{
+	LB_ENTER_WHOLE();
+	int64_t size;
+	if (!check_dtype("linspace", dtype) || !lb_check_shape("linspace", 1, &n, dtype, &size))
+		return NULL;
+	if (!isfinite(start) || !isfinite(stop) || !isfinite(stop - start)) {
+		lb_fail("linspace: %g to %g: both, and what is between, must be finite", start, stop);
+		return NULL;
+	}
+	int64_t steps = n - endpoint;
+	double step = steps > 0 ? (stop - start) / (double)steps : 0;
+	struct lb_tensor *i = lb_arange(0, (double)n, 1, LB_F64);
+	struct lb_tensor *x = lb_add(lb_multiply(i, lb_scalar(step)), lb_scalar(start));
+	if (endpoint && n > 1) /* exactly */
+		x = lb_where(lb_equal(i, lb_scalar((double)steps)), lb_scalar(stop), x);
+	return lb_astype(x, dtype);
+}
+
 lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype)
 {
 	LB_ENTER();
@@ -201,6 +232,10 @@ lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dt
 	LB_ENTER();
 	if (!(low < high) || !isfinite(high - low)) {
 		lb_fail("random_uniform: [%g, %g) is not a range", low, high);
+		return NULL;
+	}
+	if (dtype != LB_F64 && !isfinite((float)(high - low))) {
+		lb_fail("random_uniform: [%g, %g) is wider than a float32 can tell", low, high);
 		return NULL;
 	}
 	struct lb_tensor *t = random_begin(LB_OP_UNIFORM, shape, dtype, key, site);

@@ -48,7 +48,7 @@ static struct lb_tensor *unary(int op, enum rule rule, struct lb_tensor *x, cons
 		return NULL;
 	if (rule == COMPARE)
 		dtype = LB_BOOL;
-	else if (op == LB_OP_ABS && dtype == LB_C64)
+	else if ((op == LB_OP_ABS || op == LB_OP_REAL || op == LB_OP_IMAG) && dtype == LB_C64)
 		dtype = LB_F32;
 	return lb_node(op, dtype, x->rank, x->shape, 1, &x, site);
 }
@@ -69,15 +69,62 @@ UNARY(lb_rsqrt, RSQRT, INEXACT)
 UNARY(lb_sin, SIN, INEXACT)
 UNARY(lb_cos, COS, INEXACT)
 UNARY(lb_tanh, TANH, INEXACT)
+UNARY(lb_tan, TAN, INEXACT)
+UNARY(lb_arcsin, ARCSIN, INEXACT)
+UNARY(lb_arccos, ARCCOS, INEXACT)
+UNARY(lb_arctan, ARCTAN, INEXACT)
+UNARY(lb_sinh, SINH, INEXACT)
+UNARY(lb_cosh, COSH, INEXACT)
+UNARY(lb_arcsinh, ARCSINH, INEXACT)
+UNARY(lb_arccosh, ARCCOSH, INEXACT)
+UNARY(lb_arctanh, ARCTANH, INEXACT)
+UNARY(lb_expm1, EXPM1, REAL_INEXACT)
+UNARY(lb_log1p, LOG1P, INEXACT)
+UNARY(lb_log2, LOG2, INEXACT)
+UNARY(lb_log10, LOG10, INEXACT)
+UNARY(lb_erfinv, ERFINV, REAL_INEXACT)
 UNARY(lb_sigmoid, SIGMOID, INEXACT)
 UNARY(lb_erf, ERF, REAL_INEXACT)
 UNARY(lb_square, SQUARE, KEEP)
+UNARY(lb_sign, SIGN, KEEP)
 UNARY(lb_floor, FLOOR, REAL_ONLY)
 UNARY(lb_ceil, CEIL, REAL_ONLY)
 UNARY(lb_round, ROUND, REAL_ONLY)
 UNARY(lb_isnan, ISNAN, COMPARE)
 UNARY(lb_isinf, ISINF, COMPARE)
+UNARY(lb_isfinite, ISFINITE, COMPARE)
+UNARY(lb_isposinf, ISPOSINF, COMPARE)
+UNARY(lb_isneginf, ISNEGINF, COMPARE)
 UNARY(lb_logical_not, LOGICAL_NOT, LOGICAL)
+UNARY(lb_bitwise_invert, BITWISE_INVERT, BITS)
+
+/* What c64 alone has something to do for. */
+static struct lb_tensor *complex_unary(int op, struct lb_tensor *x, const void *site)
+{
+	if (!LB_GIVEN(lb_ops[op].name, x))
+		return NULL;
+	return x->dtype == LB_C64 ? unary(op, KEEP, x, site) : lb_untouched(x, site);
+}
+
+lb_tensor *lb_real(lb_tensor *x)
+{
+	LB_ENTER();
+	return complex_unary(LB_OP_REAL, x, site);
+}
+
+lb_tensor *lb_conjugate(lb_tensor *x)
+{
+	LB_ENTER();
+	return complex_unary(LB_OP_CONJUGATE, x, site);
+}
+
+lb_tensor *lb_imag(lb_tensor *x)
+{
+	LB_ENTER();
+	if (!x || x->dtype == LB_C64)
+		return complex_unary(LB_OP_IMAG, x, site);
+	return lb_tensor_publish(lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)x->dtype, x->rank, x->shape, 0, NULL, site));
+}
 
 lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 {
@@ -150,9 +197,11 @@ BINARY(lb_multiply, MULTIPLY, KEEP)
 BINARY(lb_divide, DIVIDE, INEXACT)
 BINARY(lb_power, POWER, NO_BOOL)
 BINARY(lb_remainder, REMAINDER, REAL_NO_BOOL)
+BINARY(lb_floor_divide, FLOOR_DIVIDE, REAL_NO_BOOL)
 BINARY(lb_maximum, MAXIMUM, REAL_ONLY)
 BINARY(lb_minimum, MINIMUM, REAL_ONLY)
 BINARY(lb_logaddexp, LOGADDEXP, REAL_INEXACT)
+BINARY(lb_arctan2, ARCTAN2, REAL_INEXACT)
 BINARY(lb_bitwise_and, BITWISE_AND, BITS)
 BINARY(lb_bitwise_or, BITWISE_OR, BITS)
 BINARY(lb_bitwise_xor, BITWISE_XOR, BITS)

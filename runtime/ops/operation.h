@@ -37,7 +37,7 @@ struct lb_operation {
 	lb_compute_fn *compute;
 };
 
-#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule) \
+#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule, batch) \
 	lb_remake_fn lb_remake_##remake; \
 	lb_compute_fn lb_compute_##compute;
 #include "ops.def"

@@ -1,5 +1,7 @@
-#include "graph/promote.h"
+#include <string.h>
+
 #include "base/plural.h"
+#include "graph/promote.h"
 #include "graph/shape.h"
 #include "ops/product.h"
 
@@ -28,6 +30,9 @@ static bool complete(const char *op, lb_quant *how)
 		return lb_fail("%s: %s has groups of %d, not %d", op, name, group, how->group);
 	if (how->bits < 2 || how->bits > 8 || how->bits == 7)
 		return lb_fail("%s: codes of %d bits: affine has 2, 3, 4, 5, 6 or 8", op, how->bits);
+	if (how->activations && how->activations != LB_I8)
+		return lb_fail("%s: activations of %s: there is int8, and 0, which leaves them as they are", op,
+			       lb_dtype_name(how->activations));
 	if (how->mode == LB_QUANT_AFFINE && how->group != 32 && how->group != 64 && how->group != 128)
 		return lb_fail("%s: groups of %d: affine has 32, 64 or 128", op, how->group);
 	return true;
@@ -38,7 +43,7 @@ static bool is_float(int dtype)
 	return dtype >= LB_F16 && dtype <= LB_F32;
 }
 
-/* params: 0 mode, 1 bits, 2 group; 3 the part, or whether w is transposed. t may be NULL. */
+/* params: 0 mode, 1 bits, 2 group; 3 the part, or how it is multiplied. t may be NULL. */
 static struct lb_tensor *publish(struct lb_tensor *t, lb_quant how, int64_t last)
 {
 	if (t) {
@@ -83,7 +88,7 @@ lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
 		return (lb_quantized){ 0 };
 	}
 	int64_t shape[LB_MAX_RANK];
-	__builtin_memcpy(shape, x->shape, sizeof shape);
+	memcpy(shape, x->shape, sizeof shape);
 	bool affine = how.mode == LB_QUANT_AFFINE;
 	enum lb_dtype dtype = affine ? (enum lb_dtype)x->dtype : LB_U8;
 	struct lb_tensor *inputs[] = { x, global_scale };
@@ -192,78 +197,129 @@ lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype)
 	if (!n)
 		return NULL;
 	int64_t shape[LB_MAX_RANK];
-	__builtin_memcpy(shape, q.w->shape, sizeof shape);
+	memcpy(shape, q.w->shape, sizeof shape);
 	shape[q.w->rank - 1] = q.scales->shape[q.w->rank - 1] * how.group;
 	return publish(lb_tensor_begin(LB_OP_DEQUANTIZE, dtype, q.w->rank, shape, n, inputs, site), how, 0);
+}
+
+/* ---- products ---- */
+
+struct quantized_product {
+	struct lb_tensor *x, *inputs[3]; /* x as dtype, and what gather_inputs() gives: n */
+	int n;
+	enum lb_dtype dtype;
+	int64_t columns; /* of the result */
+};
+
+/* Of x, which must have so many axes at least, with q. */
+static bool check_product(const char *op, struct lb_tensor *x, int least, const lb_quantized *q, lb_quant *how, bool transpose,
+			  struct quantized_product *ret, const void *site)
+{
+	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
+	if (!LB_GIVEN(op, x) || (!q->w && !lb_fail_null(op, "q.w")) || !complete(op, how))
+		return false;
+	int w_rank = q->w->rank;
+	ret->dtype = (enum lb_dtype)x->dtype;
+	ret->n = gather_inputs(op, q, *how, ret->inputs, site);
+	if (!ret->n)
+		return false;
+	lb_shape_text(x->rank, x->shape, tx);
+	lb_shape_text(w_rank, q->w->shape, tw);
+	if (x->rank < least || w_rank < 2)
+		return lb_fail("%s: x %s must have %s at least, w %s two", op, tx, least == 1 ? "an axis" : "two axes", tw);
+	if (how->mode == LB_QUANT_AFFINE &&
+	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, ret->inputs[1] }, &ret->dtype, site))
+		return false;
+	if (!is_float(x->dtype) || !is_float(ret->dtype))
+		return lb_fail("%s: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", op, tx,
+			       lb_dtypes[x->dtype].name);
+	int64_t inner = q->scales->shape[w_rank - 1] * how->group, outer = q->w->shape[w_rank - 2];
+	int64_t k = transpose ? inner : outer;
+	ret->columns = transpose ? outer : inner;
+	if (x->shape[x->rank - 1] != k)
+		return lb_fail("%s: the last axis of x %s does not match w %s: %lld against %lld%s", op, tx, tw,
+			       (long long)x->shape[x->rank - 1], (long long)k,
+			       x->shape[x->rank - 1] == ret->columns ? "; try the other value of transpose" : "");
+	ret->x = lb_as(x, ret->dtype, site);
+	return ret->x != NULL;
+}
+
+/* Parameter 3. */
+static int64_t manner(lb_quant how, bool transpose)
+{
+	return (transpose ? LB_QUANT_TRANSPOSED : 0) | (how.activations ? LB_QUANT_ROUNDED : 0);
+}
+
+static bool has_room(const char *op, int batch_axes)
+{
+	return batch_axes + 2 <= LB_MAX_RANK || lb_fail("%s: %d batch axes are too many", op, batch_axes);
 }
 
 lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool transpose)
 {
 	static const char op[] = "quantized_matmul";
 	LB_ENTER();
-	struct lb_tensor *inputs[4];
-	if (!LB_GIVEN("quantized_matmul", x) || !LB_GIVEN("quantized_matmul", q.w) || !complete(op, &how))
+	struct quantized_product p;
+	if (!check_product(op, x, 1, &q, &how, transpose, &p, site))
 		return NULL;
-	int n = gather_inputs(op, &q, how, inputs + 1, site), w_rank = q.w->rank;
-	if (!n)
-		return NULL;
-	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
-	lb_shape_text(x->rank, x->shape, tx);
-	lb_shape_text(w_rank, q.w->shape, tw);
-	if (x->rank < 1 || w_rank < 2) {
-		lb_fail("%s: x %s must have an axis at least, w %s two", op, tx, tw);
-		return NULL;
-	}
-	inputs[0] = x;
-	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
-	if (how.mode == LB_QUANT_AFFINE &&
-	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, inputs[2] }, &dtype, site))
-		return NULL;
-	if (!is_float(x->dtype) || !is_float(dtype)) {
-		lb_fail("%s: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", op, tx,
-			lb_dtypes[x->dtype].name);
-		return NULL;
-	}
-	int64_t inner = q.scales->shape[w_rank - 1] * how.group, outer = q.w->shape[w_rank - 2];
-	int64_t k = transpose ? inner : outer, columns = transpose ? outer : inner;
-	if (x->shape[x->rank - 1] != k) {
-		lb_fail("%s: the last axis of x %s does not match w %s: %lld against %lld%s", op, tx, tw,
-			(long long)x->shape[x->rank - 1], (long long)k,
-			x->shape[x->rank - 1] == columns ? "; try the other value of transpose" : "");
-		return NULL;
-	}
 	int rank, batch = x->rank > 2 ? x->rank - 2 : 0;
 	int64_t shape[LB_MAX_RANK];
-	if (!lb_broadcast(op, batch, x->shape, w_rank - 2, q.w->shape, &rank, shape))
+	if (!lb_broadcast(op, batch, x->shape, q.w->rank - 2, q.w->shape, &rank, shape) || !has_room(op, rank))
 		return NULL;
-	if (rank + 2 > LB_MAX_RANK) {
-		lb_fail("%s: %d batch axes are too many", op, rank);
-		return NULL;
-	}
 	if (x->rank > 1)
 		shape[rank++] = x->shape[x->rank - 2];
-	shape[rank++] = columns;
-	inputs[0] = lb_as(x, dtype, site);
-	if (!inputs[0])
+	shape[rank++] = p.columns;
+	struct lb_tensor *inputs[] = { p.x, p.inputs[0], p.inputs[1], p.inputs[2] };
+	return publish(lb_tensor_begin(LB_OP_QUANTIZED_MATMUL, p.dtype, rank, shape, p.n + 1, inputs, site), how,
+		       manner(how, transpose));
+}
+
+/* The numbers of all matrices, in the shape of the batch axes, where no indices are given. */
+static struct lb_tensor *all_matrices(const struct lb_tensor *x)
+{
+	int64_t n = 1;
+	for (int i = 0; i < x->rank - 2; i++)
+		n *= x->shape[i];
+	return lb_reshape(lb_arange(0, (double)n, 1, LB_I64), (lb_list){ x->rank - 2, x->shape });
+}
+
+lb_tensor *lb_gather_qmm(lb_tensor *x, lb_quantized q, lb_tensor *x_indices, lb_tensor *w_indices, lb_quant how,
+			 bool transpose)
+{
+	static const char op[] = "gather_qmm";
+	LB_ENTER_WHOLE();
+	const void *site = lb_fail_site_now();
+	struct quantized_product p;
+	if (!check_product(op, x, 2, &q, &how, transpose, &p, site) || (x_indices && !lb_check_indices(op, x_indices)) ||
+	    (w_indices && !lb_check_indices(op, w_indices)))
 		return NULL;
-	return publish(lb_tensor_begin(LB_OP_QUANTIZED_MATMUL, dtype, rank, shape, n + 1, inputs, site), how,
-		       transpose);
+	struct lb_tensor *left = x_indices ? x_indices : all_matrices(x), *right = w_indices ? w_indices : all_matrices(q.w);
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	if (!left || !right || !lb_broadcast(op, left->rank, left->shape, right->rank, right->shape, &rank, shape) ||
+	    !has_room(op, rank))
+		return NULL;
+	shape[rank] = x->shape[x->rank - 2];
+	shape[rank + 1] = p.columns;
+	struct lb_tensor *inputs[] = { p.x, left, right, p.inputs[0], p.inputs[1], p.inputs[2] };
+	return publish(lb_tensor_begin(LB_OP_GATHER_QMM, p.dtype, rank + 2, shape, p.n + 3, inputs, site), how,
+		       manner(how, transpose));
 }
 
 /* ---- made anew, and computed ---- */
 
-static bool how_of(const struct lb_recipe *r, lb_quant *ret)
+static bool how_of(const struct lb_recipe *r, int most, lb_quant *ret)
 {
 	const int64_t *p = r->params;
-	*ret = (lb_quant){ (lb_quant_mode)p[0], (int)p[1], (int)p[2] };
+	*ret = (lb_quant){ .mode = (lb_quant_mode)p[0], .bits = (int)p[1], .group = (int)p[2] };
 	return p[0] >= LB_QUANT_AFFINE && p[0] <= LB_QUANT_NVFP4 && p[1] >= 0 && p[1] <= 8 && p[2] >= 0 &&
-	       p[2] <= 128 && p[3] >= 0 && p[3] <= LB_QUANT_BIASES;
+	       p[2] <= 128 && p[3] >= 0 && p[3] <= most;
 }
 
 struct lb_tensor *lb_remake_quantize(const struct lb_recipe *r)
 {
 	lb_quant how;
-	if (!how_of(r, &how))
+	if (!how_of(r, LB_QUANT_BIASES, &how))
 		return lb_senseless(r);
 	lb_quantized q = lb_quantize(r->x[0], how, lb_recipe_input(r, 1));
 	struct lb_tensor *const parts[] = { q.w, q.scales, q.biases };
@@ -281,14 +337,31 @@ static lb_quantized quantized_of(const struct lb_recipe *r, int first, lb_quant 
 struct lb_tensor *lb_remake_dequantize(const struct lb_recipe *r)
 {
 	lb_quant how;
-	return how_of(r, &how) ? lb_dequantize(quantized_of(r, 0, how), how, r->dtype) : lb_senseless(r);
+	return how_of(r, 0, &how) ? lb_dequantize(quantized_of(r, 0, how), how, r->dtype) : lb_senseless(r);
+}
+
+static bool how_of_product(const struct lb_recipe *r, lb_quant *ret)
+{
+	if (!how_of(r, LB_QUANT_TRANSPOSED | LB_QUANT_ROUNDED, ret))
+		return false;
+	ret->activations = r->params[3] & LB_QUANT_ROUNDED ? LB_I8 : 0;
+	return true;
 }
 
 struct lb_tensor *lb_remake_quantized_matmul(const struct lb_recipe *r)
 {
 	lb_quant how;
-	return !how_of(r, &how) ? lb_senseless(r)
-				: lb_quantized_matmul(r->x[0], quantized_of(r, 1, how), how, r->params[3] != 0);
+	if (!how_of_product(r, &how))
+		return lb_senseless(r);
+	return lb_quantized_matmul(r->x[0], quantized_of(r, 1, how), how, r->params[3] & LB_QUANT_TRANSPOSED);
+}
+
+struct lb_tensor *lb_remake_gather_qmm(const struct lb_recipe *r)
+{
+	lb_quant how;
+	if (!how_of_product(r, &how))
+		return lb_senseless(r);
+	return lb_gather_qmm(r->x[0], quantized_of(r, 3, how), r->x[1], r->x[2], how, r->params[3] & LB_QUANT_TRANSPOSED);
 }
 
 bool lb_compute_quantize(struct lb_exec *exec, struct lb_tensor *t)
@@ -328,5 +401,22 @@ bool lb_compute_quantized_matmul(struct lb_exec *exec, struct lb_tensor *t)
 	struct lb_view vx = lb_matrix_view(x, false, batch_rank, t->shape);
 	for (int i = 0; i < n; i++)
 		*parts[i] = lb_matrix_view(lb_tensor_input(t, (uint32_t)i + 1), true, batch_rank, t->shape);
-	return lb_kernel_quantized_matmul(exec, &vx, &q, t->params[3] != 0, lb_tensor_data(t));
+	return lb_kernel_quantized_matmul(exec, &vx, &q, (int)t->params[3], lb_tensor_data(t));
+}
+
+/* x over the axes of the result in front of its matrices. */
+static struct lb_view over(const struct lb_tensor *x, const struct lb_tensor *t)
+{
+	struct lb_view view = lb_view_of(x);
+	view.rank = t->rank - 2;
+	memcpy(view.shape, t->shape, sizeof view.shape);
+	lb_broadcast_strides(x->rank, x->shape, x->strides, view.rank, view.shape, view.strides);
+	return view;
+}
+
+bool lb_compute_gather_qmm(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_quant_view q = quantized(t, 3);
+	struct lb_view x = lb_view_of_input(t, 0), left = over(lb_tensor_input(t, 1), t), right = over(lb_tensor_input(t, 2), t);
+	return lb_kernel_gather_qmm(exec, &x, &q, &left, &right, (int)t->params[3], lb_tensor_data(t));
 }

@@ -24,17 +24,19 @@ lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
 }
 
 /* params: 0 axis, 1 reverse, 2 inclusive, 3 kind */
-lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive)
+static struct lb_tensor *scan(const char *name, struct lb_tensor *x, lb_scan_kind kind, int axis, bool reverse,
+			      bool inclusive, const void *site)
 {
-	LB_ENTER();
 	int along;
-	if (!LB_GIVEN("scan", x) || !lb_axis("scan", axis, lb_shape_of(x), 0, &along))
+	if (!LB_GIVEN(name, x) || !lb_axis(name, axis, lb_shape_of(x), 0, &along))
 		return NULL;
-	if ((unsigned)kind > LB_SCAN_MIN || x->dtype == LB_C64) {
-		lb_fail("scan: of %s, kind %d: it takes real tensors, and LB_SCAN_SUM to LB_SCAN_MIN",
+	if ((unsigned)kind > LB_SCAN_LOGADDEXP || x->dtype == LB_C64) {
+		lb_fail("%s: of %s, kind %d: it takes real tensors, and LB_SCAN_SUM to LB_SCAN_LOGADDEXP", name,
 			lb_dtypes[x->dtype].name, (int)kind);
 		return NULL;
 	}
+	if (kind == LB_SCAN_LOGADDEXP && !(x = lb_as(x, lb_inexact((enum lb_dtype)x->dtype), site)))
+		return NULL;
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCAN, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 	if (t) {
 		t->params[0] = along;
@@ -44,6 +46,23 @@ lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool
 	}
 	return lb_tensor_publish(t);
 }
+
+lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive)
+{
+	LB_ENTER();
+	return scan("scan", x, kind, axis, reverse, inclusive, site);
+}
+
+#define SCAN(name, kind) \
+	lb_tensor *lb_##name(lb_tensor *x, int axis, bool reverse, bool inclusive) \
+	{ \
+		LB_ENTER(); \
+		return scan(#name, x, kind, axis, reverse, inclusive, site); \
+	}
+SCAN(cumprod, LB_SCAN_PROD)
+SCAN(cummax, LB_SCAN_MAX)
+SCAN(cummin, LB_SCAN_MIN)
+SCAN(logcumsumexp, LB_SCAN_LOGADDEXP)
 
 /* params: 0 axis, 1 key */
 lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
@@ -88,7 +107,8 @@ bool lb_compute_cumsum(struct lb_exec *exec, struct lb_tensor *t)
 
 struct lb_tensor *lb_remake_scan(const struct lb_recipe *r)
 {
-	if (r->params[0] < 0 || r->params[0] >= LB_MAX_RANK || r->params[3] < 0 || r->params[3] > LB_SCAN_MIN)
+	if (r->params[0] < 0 || r->params[0] >= LB_MAX_RANK || r->params[3] < 0 ||
+	    r->params[3] > LB_SCAN_LOGADDEXP)
 		return lb_senseless(r);
 	return lb_scan(r->x[0], (lb_scan_kind)r->params[3], (int)r->params[0], r->params[1] != 0, r->params[2] != 0);
 }

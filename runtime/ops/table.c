@@ -8,7 +8,7 @@
 #define MANY LB_ANY_NUMBER
 
 const struct lb_operation lb_operations[LB_OPS] = {
-#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule) \
+#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule, batch) \
 	[LB_OP_##id] = { least, most, SIZES_##sizes, lb_remake_##remake, lb_compute_##compute },
 #include "ops.def"
 #undef LB_OP

@@ -20,6 +20,16 @@ struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int6
 	return t;
 }
 
+struct lb_tensor *lb_view_part(struct lb_tensor *all, int rank, const int64_t *shape, int64_t *offset, const void *site)
+{
+	int64_t strides[LB_MAX_RANK], size = 1, from = *offset;
+	for (int i = 0; i < rank; i++)
+		size *= shape[i];
+	lb_row_strides(rank, shape, strides);
+	*offset += size;
+	return lb_view_node(LB_OP_AS_STRIDED, all, rank, shape, strides, size ? from : 0, site);
+}
+
 static struct lb_tensor *contiguous(struct lb_tensor *x, const void *site)
 {
 	if (lb_is_row_major(x->rank, x->shape, x->strides))

@@ -20,6 +20,14 @@ static inline int64_t mod_signed(int64_t a, int64_t b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+/* Down, not towards 0; by 0 it gives 0. */
+static inline uint64_t floor_signed(int64_t a, int64_t b)
+{
+	if (b == 0 || b == -1)
+		return b ? 0 - (uint64_t)a : 0;
+	return (uint64_t)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}
+
 static inline uint64_t power_unsigned(uint64_t base, uint64_t exponent)
 {
 	uint64_t result = 1;
@@ -60,18 +68,23 @@ static inline uint64_t power_signed(int64_t base, int64_t exponent)
 	LB_TILE(maximum_##s, T, T, MAX(a[i], b[i])) \
 	LB_TILE(minimum_##s, T, T, MIN(a[i], b[i])) \
 	LB_TILE(negative_##s, T, T, 0 - (U)a[i]) \
+	LB_TILE(bitwise_invert_##s, T, T, ~(U)a[i]) \
 	LB_TILE(square_##s, T, T, SQUARED(U, a[i])) \
 	LB_TILE(same_##s, T, T, a[i]) \
 	LB_TILE(clip_##s, T, T, MIN(MAX(a[i], b[i]), c[i]))
 #define UINT(ID, s, T, U) \
 	INT(ID, s, T, U) \
 	LB_TILE(remainder_##s, T, T, b[i] ? a[i] % b[i] : 0) \
+	LB_TILE(floor_divide_##s, T, T, b[i] ? a[i] / b[i] : 0) \
+	LB_TILE(sign_##s, T, T, a[i] != 0) \
 	LB_TILE(right_shift_##s, T, T, SHIFTED_DOWN(T, a[i], b[i])) \
 	LB_TILE(power_##s, T, T, power_unsigned(a[i], b[i]))
 #define SINT(ID, s, T, U) \
 	INT(ID, s, T, U) \
 	LB_TILE(abs_##s, T, T, a[i] < 0 ? 0 - (U)a[i] : (U)a[i]) \
 	LB_TILE(remainder_##s, T, T, mod_signed(a[i], b[i])) \
+	LB_TILE(floor_divide_##s, T, T, floor_signed(a[i], b[i])) \
+	LB_TILE(sign_##s, T, T, (a[i] > 0) - (a[i] < 0)) \
 	LB_TILE(right_shift_##s, T, T, SHIFTED_RIGHT(T, a[i], b[i])) \
 	LB_TILE(power_##s, T, T, power_signed(a[i], b[i]))
 LB_UINTS(UINT)
@@ -82,6 +95,7 @@ LB_TILE(or_bool, uint8_t, uint8_t, (a[i] != 0) | (b[i] != 0))
 LB_TILE(xor_bool, uint8_t, uint8_t, (a[i] != 0) ^ (b[i] != 0))
 LB_TILE(and_bool, uint8_t, uint8_t, (a[i] != 0) & (b[i] != 0))
 LB_TILE(zero_bool, uint8_t, uint8_t, 0)
+LB_TILE(not_bool, uint8_t, uint8_t, a[i] == 0)
 LB_TILE(power_bool, uint8_t, uint8_t, (a[i] != 0) | (b[i] == 0))
 LB_TILE(clip_bool, uint8_t, uint8_t, ((a[i] != 0) | (b[i] != 0)) & (c[i] != 0))
 
@@ -90,6 +104,8 @@ LB_TILE(clip_bool, uint8_t, uint8_t, ((a[i] != 0) | (b[i] != 0)) & (c[i] != 0))
 	LB_TILE(subtract_##s, T, T, a[i] - b[i]) \
 	LB_TILE(multiply_##s, T, T, a[i] * b[i]) \
 	LB_TILE(divide_##s, T, T, a[i] / b[i]) \
+	LB_TILE(floor_divide_##s, T, T, floor##f(a[i] / b[i])) \
+	LB_TILE(sign_##s, T, T, (a[i] > 0) - (a[i] < 0)) \
 	LB_TILE(maximum_##s, T, T, FMAX(a[i], b[i])) \
 	LB_TILE(minimum_##s, T, T, FMIN(a[i], b[i])) \
 	LB_TILE(negative_##s, T, T, -a[i]) \
@@ -150,10 +166,12 @@ LB_HALVES(add, 2, false)
 LB_HALVES(subtract, 2, false)
 LB_HALVES(multiply, 2, false)
 LB_HALVES(divide, 2, false)
+LB_HALVES(floor_divide, 2, false)
 LB_HALVES(maximum, 2, false)
 LB_HALVES(minimum, 2, false)
 LB_HALVES(remainder, 2, false)
 LB_HALVES(square, 1, false)
+LB_HALVES(sign, 1, false)
 LB_HALVES(floor, 1, false)
 LB_HALVES(ceil, 1, false)
 LB_HALVES(round, 1, false)
@@ -182,15 +200,18 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_arith)(int op, int dtype)
 		[LB_OP_MAXIMUM] = ALL(maximum, or_bool),
 		[LB_OP_MINIMUM] = ALL(minimum, and_bool),
 		[LB_OP_REMAINDER] = ALL(remainder, zero_bool),
+		[LB_OP_FLOOR_DIVIDE] = { UNSIGNED(floor_divide), SIGNED(floor_divide), FLOATS(floor_divide) },
 		[LB_OP_BITWISE_AND] = BITS(bitwise_and, and_bool),
 		[LB_OP_BITWISE_OR] = BITS(bitwise_or, or_bool),
 		[LB_OP_BITWISE_XOR] = BITS(bitwise_xor, xor_bool),
 		[LB_OP_LEFT_SHIFT] = { UNSIGNED(left_shift), SIGNED(left_shift) },
 		[LB_OP_RIGHT_SHIFT] = { UNSIGNED(right_shift), SIGNED(right_shift) },
+		[LB_OP_BITWISE_INVERT] = BITS(bitwise_invert, not_bool),
 		[LB_OP_CLIP] = ALL(clip, clip_bool),
 		[LB_OP_NEGATIVE] = { [LB_BOOL] = same_bool, UNSIGNED(negative), SIGNED(negative), SIGN_OPS(negative) },
 		[LB_OP_ABS] = { [LB_BOOL] = same_bool, UNSIGNED(same), SIGNED(abs), SIGN_OPS(abs) },
 		[LB_OP_SQUARE] = ALL(square, same_bool),
+		[LB_OP_SIGN] = ALL(sign, same_bool),
 		[LB_OP_FLOOR] = ROUNDING(floor),
 		[LB_OP_CEIL] = ROUNDING(ceil),
 		[LB_OP_ROUND] = ROUNDING(round),

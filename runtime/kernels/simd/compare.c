@@ -27,6 +27,7 @@ LB_TILE(greater_bool, uint8_t, uint8_t, ONE(a[i]) & !ONE(b[i]))
 LB_TILE(greater_equal_bool, uint8_t, uint8_t, ONE(a[i]) | !ONE(b[i]))
 
 LB_TILE(never, uint8_t, uint8_t, 0)
+LB_TILE(always, uint8_t, uint8_t, 1)
 LB_TILE(isnan_f32, uint8_t, float, a[i] != a[i])
 LB_TILE(isnan_f64, uint8_t, double, a[i] != a[i])
 LB_TILE(isnan_f16, uint8_t, uint16_t, (a[i] & 0x7fff) > 0x7c00)
@@ -35,6 +36,18 @@ LB_TILE(isinf_f32, uint8_t, float, fabsf(a[i]) == INFINITY)
 LB_TILE(isinf_f64, uint8_t, double, fabs(a[i]) == (double)INFINITY)
 LB_TILE(isinf_f16, uint8_t, uint16_t, (a[i] & 0x7fff) == 0x7c00)
 LB_TILE(isinf_bf16, uint8_t, uint16_t, (a[i] & 0x7fff) == 0x7f80)
+LB_TILE(isfinite_f32, uint8_t, float, fabsf(a[i]) < INFINITY)
+LB_TILE(isfinite_f64, uint8_t, double, fabs(a[i]) < (double)INFINITY)
+LB_TILE(isfinite_f16, uint8_t, uint16_t, (a[i] & 0x7fff) < 0x7c00)
+LB_TILE(isfinite_bf16, uint8_t, uint16_t, (a[i] & 0x7fff) < 0x7f80)
+LB_TILE(isposinf_f32, uint8_t, float, a[i] == INFINITY)
+LB_TILE(isposinf_f64, uint8_t, double, a[i] == (double)INFINITY)
+LB_TILE(isposinf_f16, uint8_t, uint16_t, a[i] == 0x7c00)
+LB_TILE(isposinf_bf16, uint8_t, uint16_t, a[i] == 0x7f80)
+LB_TILE(isneginf_f32, uint8_t, float, a[i] == -INFINITY)
+LB_TILE(isneginf_f64, uint8_t, double, a[i] == -(double)INFINITY)
+LB_TILE(isneginf_f16, uint8_t, uint16_t, a[i] == 0xfc00)
+LB_TILE(isneginf_bf16, uint8_t, uint16_t, a[i] == 0xff80)
 
 LB_HALVES(equal, 2, true)
 LB_HALVES(not_equal, 2, true)
@@ -51,7 +64,7 @@ LB_HALVES(logical_not, 1, true)
 	{ [LB_BOOL] = for_bool,  [LB_U8] = name##_u8, [LB_U16] = name##_u16, [LB_U32] = name##_u32, \
 	  [LB_U64] = name##_u64, [LB_I8] = name##_i8, [LB_I16] = name##_i16, [LB_I32] = name##_i32, \
 	  [LB_I64] = name##_i64, FLOATS(name) }
-#define FLOATING(name) { [LB_BOOL... LB_I64] = never, FLOATS(name) }
+#define FLOATING(name, for_others) { [LB_BOOL... LB_I64] = for_others, FLOATS(name) }
 
 lb_tile_fn *LB_ISA_NAME(lb_tile_compare)(int op, int dtype)
 {
@@ -65,8 +78,11 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_compare)(int op, int dtype)
 		[LB_OP_LOGICAL_AND] = ALL(logical_and, logical_and_u8),
 		[LB_OP_LOGICAL_OR] = ALL(logical_or, logical_or_u8),
 		[LB_OP_LOGICAL_NOT] = ALL(logical_not, logical_not_u8),
-		[LB_OP_ISNAN] = FLOATING(isnan),
-		[LB_OP_ISINF] = FLOATING(isinf),
+		[LB_OP_ISNAN] = FLOATING(isnan, never),
+		[LB_OP_ISINF] = FLOATING(isinf, never),
+		[LB_OP_ISFINITE] = FLOATING(isfinite, always),
+		[LB_OP_ISPOSINF] = FLOATING(isposinf, never),
+		[LB_OP_ISNEGINF] = FLOATING(isneginf, never),
 	};
 	return table[op][dtype];
 }

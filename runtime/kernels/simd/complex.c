@@ -79,6 +79,24 @@ static inline c64 sigmoid(c64 x)
 	return quotient(left ? e : make(1, 0), make(1 + e.re, e.im));
 }
 
+static inline c64 scaled(c64 x, float by)
+{
+	return make(x.re * by, x.im * by);
+}
+
+/* |1 + z|^2 - 1 is a sum of small numbers next to 0 */
+static inline c64 log1p_of(c64 z)
+{
+	double x = (double)z.re, y = (double)z.im;
+	return make((float)(log1p(x * (2 + x) + y * y) / 2), (float)atan2(y, 1 + x));
+}
+
+static inline c64 sign(c64 x)
+{
+	float size = hypotf(x.re, x.im);
+	return size == 0 ? make(0, 0) : make(x.re / size, x.im / size);
+}
+
 #define TRUE(x) ((x).re != 0 || (x).im != 0)
 #define C(name, expr) LB_TILE(name##_t, c64, c64, expr)
 #define B(name, expr) LB_TILE(name##_t, uint8_t, c64, expr)
@@ -102,10 +120,29 @@ C(rsqrt, quotient(make(1, 0), from_c(csqrtf(to_c(a[i])))))
 C(sin, from_c(csinf(to_c(a[i]))))
 C(cos, from_c(ccosf(to_c(a[i]))))
 C(tanh, from_c(ctanhf(to_c(a[i]))))
+C(tan, from_c(ctanf(to_c(a[i]))))
+C(arcsin, from_c(casinf(to_c(a[i]))))
+C(arccos, from_c(cacosf(to_c(a[i]))))
+C(arctan, from_c(catanf(to_c(a[i]))))
+C(sinh, from_c(csinhf(to_c(a[i]))))
+C(cosh, from_c(ccoshf(to_c(a[i]))))
+C(arcsinh, from_c(casinhf(to_c(a[i]))))
+C(arccosh, from_c(cacoshf(to_c(a[i]))))
+C(arctanh, from_c(catanhf(to_c(a[i]))))
+C(log1p, log1p_of(a[i]))
+C(log2, scaled(from_c(clogf(to_c(a[i]))), 1.44269504F))
+C(log10, scaled(from_c(clogf(to_c(a[i]))), 0.43429448F))
+C(sign, sign(a[i]))
+C(conjugate, make(a[i].re, -a[i].im))
 C(sigmoid, sigmoid(a[i]))
 LB_TILE(abs_t, float, c64, hypotf(a[i].re, a[i].im))
+LB_TILE(real_t, float, c64, a[i].re)
+LB_TILE(imag_t, float, c64, a[i].im)
 B(isnan, is_nan(a[i]))
 B(isinf, isinf(a[i].re) || isinf(a[i].im))
+B(isfinite, isfinite(a[i].re) && isfinite(a[i].im))
+B(isposinf, a[i].re == INFINITY && a[i].im == 0)
+B(isneginf, a[i].re == -INFINITY && a[i].im == 0)
 B(logical_not, !TRUE(a[i]))
 B(logical_and, TRUE(a[i]) && TRUE(b[i]))
 B(logical_or, TRUE(a[i]) || TRUE(b[i]))
@@ -139,6 +176,25 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_complex)(int op)
 		[LB_OP_SIN] = sin_t,
 		[LB_OP_COS] = cos_t,
 		[LB_OP_TANH] = tanh_t,
+		[LB_OP_TAN] = tan_t,
+		[LB_OP_ARCSIN] = arcsin_t,
+		[LB_OP_ARCCOS] = arccos_t,
+		[LB_OP_ARCTAN] = arctan_t,
+		[LB_OP_SINH] = sinh_t,
+		[LB_OP_COSH] = cosh_t,
+		[LB_OP_ARCSINH] = arcsinh_t,
+		[LB_OP_ARCCOSH] = arccosh_t,
+		[LB_OP_ARCTANH] = arctanh_t,
+		[LB_OP_LOG1P] = log1p_t,
+		[LB_OP_LOG2] = log2_t,
+		[LB_OP_LOG10] = log10_t,
+		[LB_OP_SIGN] = sign_t,
+		[LB_OP_CONJUGATE] = conjugate_t,
+		[LB_OP_REAL] = real_t,
+		[LB_OP_IMAG] = imag_t,
+		[LB_OP_ISFINITE] = isfinite_t,
+		[LB_OP_ISPOSINF] = isposinf_t,
+		[LB_OP_ISNEGINF] = isneginf_t,
 		[LB_OP_SIGMOID] = sigmoid_t,
 		[LB_OP_ABS] = abs_t,
 		[LB_OP_ISNAN] = isnan_t,

@@ -44,9 +44,13 @@ static lb_tile_fn *elementwise(int op, int to, int from)
 	case LB_OP_LOGICAL_OR:
 	case LB_OP_LOGICAL_NOT:
 	case LB_OP_ISNAN:
-	case LB_OP_ISINF: to_bool = true;
+	case LB_OP_ISINF:
+	case LB_OP_ISFINITE:
+	case LB_OP_ISPOSINF:
+	case LB_OP_ISNEGINF: to_bool = true;
 	}
-	int wanted = to_bool ? LB_BOOL : op == LB_OP_ABS && from == LB_C64 ? LB_F32 : from;
+	bool to_part = op == LB_OP_ABS || op == LB_OP_REAL || op == LB_OP_IMAG;
+	int wanted = to_bool ? LB_BOOL : to_part && from == LB_C64 ? LB_F32 : from;
 	if (to != wanted)
 		return NULL;
 	if (from == LB_C64)
@@ -68,7 +72,20 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.nonfinite = LB_ISA_NAME(lb_tile_nonfinite),
 	.figures = LB_ISA_NAME(lb_tile_figures),
 	.hash = LB_ISA_NAME(lb_tile_hash),
+	.indices = LB_ISA_NAME(lb_tile_indices),
+	.pick = LB_ISA_NAME(lb_tile_pick),
+	.turn = LB_ISA_NAME(lb_tile_turn),
+	.range = LB_ISA_NAME(lb_tile_range),
+	.affine_codes = LB_ISA_NAME(lb_tile_affine_codes),
+	.scan_lines = LB_ISA_NAME(lb_tile_scan_lines),
+	.scan_lanes = LB_ISA_NAME(lb_tile_scan_lanes),
 	.gemm = LB_ISA_NAME(lb_tile_gemm),
+#ifdef __AVX512F__
+	.sort_u32 = LB_ISA_NAME(lb_tile_sort_u32),
+	.sort_u64 = LB_ISA_NAME(lb_tile_sort_u64),
+	.pack_pairs = LB_ISA_NAME(lb_tile_pack_pairs),
+	.multiply_pairs = LB_ISA_NAME(lb_tile_multiply_pairs),
+#endif
 	.norm = LB_ISA_NAME(lb_tile_norm),
 	.rotate = LB_ISA_NAME(lb_tile_rotate),
 	.norm_grad = LB_ISA_NAME(lb_tile_norm_grad),
@@ -83,5 +100,7 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.arrange = LB_ISA_NAME(lb_tile_arrange),
 	.spread = LB_ISA_NAME(lb_tile_spread),
 	.restore = LB_ISA_NAME(lb_tile_restore),
+	.cut = LB_ISA_NAME(lb_tile_cut),
+	.dot_cut = LB_ISA_NAME(lb_tile_dot_cut),
 	.blocks = LB_ISA_NAME(lb_tile_blocks),
 };

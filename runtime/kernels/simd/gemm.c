@@ -23,12 +23,6 @@ enum { VECTOR = 16, ROWS = 4 };
 #endif
 enum { DEPTH = 128, QUAD = 4 };
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-
 #define GEMM(name, T) \
 	typedef T name##_vector __attribute__((vector_size(VECTOR))); \
 	typedef T name##_quad __attribute__((vector_size(QUAD * sizeof(T)))); \
@@ -83,14 +77,14 @@ enum { DEPTH = 128, QUAD = 4 };
 		for (int64_t p = 0; p < depth; p++, a += g->a_column, b += name##_COLUMNS) { \
 			memcpy(&y, b, sizeof y); \
 			memcpy(&z, b + name##_LANES, sizeof z); \
-			UNROLL \
+			LB_UNROLL \
 			for (int i = 0; i < rows; i++) { \
 				T x = a[i * g->a_row]; \
 				sums[i][0] = name##_fused(x, y, sums[i][0]); \
 				sums[i][1] = name##_fused(x, z, sums[i][1]); \
 			} \
 		} \
-		UNROLL \
+		LB_UNROLL \
 		for (int i = 0; i < rows; i++, to += g->to_row) { \
 			if (columns == name##_COLUMNS) { \
 				memcpy(&y, to, sizeof y); \

@@ -82,8 +82,12 @@ f64v MVEC_F64(vv, pow)(f64v, f64v);
 			memcpy(d, &x, (size_t)n * sizeof(T)); \
 		} \
 	}
+f32v MVEC_F32(vv, atan2)(f32v, f32v);
+f64v MVEC_F64(vv, atan2)(f64v, f64v);
 VMATH2(power, f32, float, f32v, MVEC_F32(vv, pow))
 VMATH2(power, f64, double, f64v, MVEC_F64(vv, pow))
+VMATH2(arctan2, f32, float, f32v, MVEC_F32(vv, atan2))
+VMATH2(arctan2, f64, double, f64v, MVEC_F64(vv, atan2))
 /* e^-|x| is 1 at most: 1 / (1 + e^-x) for x from 0 on, e^x / (1 + e^x) below, down to denormals. */
 #define VSIGMOID(s, V, I, f) \
 	static inline V sigmoid_of_##s(V x) \
@@ -118,6 +122,8 @@ VMATH2(logaddexp, f64, double, f64v, logaddexp_of_f64)
 	LB_TILE(name##_f64, double, double, fn(a[i]))
 LB_TILE(power_f32, float, float, powf(a[i], b[i]))
 LB_TILE(power_f64, double, double, pow(a[i], b[i]))
+LB_TILE(arctan2_f32, float, float, atan2f(a[i], b[i]))
+LB_TILE(arctan2_f64, double, double, atan2(a[i], b[i]))
 LB_TILE(sigmoid_f32, float, float, (a[i] < 0 ? expf(a[i]) : 1) / (1 + expf(-fabsf(a[i]))))
 LB_TILE(sigmoid_f64, double, double, (a[i] < 0 ? exp(a[i]) : 1) / (1 + exp(-fabs(a[i]))))
 #define LOGADDEXP(x, y, exp, log1p, fabs) (((x) > (y) ? (x) : (y)) + log1p(exp((x) == (y) ? 0 : -fabs((x) - (y)))))
@@ -131,6 +137,85 @@ VMATH1(sin, sin)
 VMATH1(cos, cos)
 VMATH1(tanh, tanh)
 VMATH1(erf, erf)
+VMATH1(tan, tan)
+VMATH1(arcsin, asin)
+VMATH1(arccos, acos)
+VMATH1(arctan, atan)
+VMATH1(sinh, sinh)
+VMATH1(cosh, cosh)
+VMATH1(arcsinh, asinh)
+VMATH1(arccosh, acosh)
+VMATH1(arctanh, atanh)
+VMATH1(expm1, expm1)
+VMATH1(log2, log2)
+VMATH1(log10, log10)
+VMATH1(log1p, log1p)
+
+/* The inverse of erf is the normal quantile over sqrt(2): Wichura's PPND16, Applied Statistics 37 (1988), algorithm AS 241,
+ * of some 16 digits: a quotient of polynomials of degree 7 for each of three ranges. Within 8 units of f64's last place, and
+ * of f32 rounded once. */
+typedef const double coefficients[8];
+static coefficients near_over = { 3.3871328727963666080,  1.3314166789178437745e2, 1.9715909503065514427e3,
+				  1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
+				  3.3430575583588128105e4, 2.5090809287301226727e3 };
+static coefficients near_under = { 1,                       4.2313330701600911252e1, 6.8718700749205790830e2,
+				   5.3941960214247511077e3, 2.1213794301586595867e4, 3.9307895800092710610e4,
+				   2.8729085735721942674e4, 5.2264952788528545610e3 };
+static coefficients off_over = { 1.42343711074968357734,     4.63033784615654529590,     5.76949722146069140550,
+				 3.64784832476320460504,     1.27045825245236838258,     2.41780725177450611770e-1,
+				 2.27238449892691845833e-2,  7.74545014278341407640e-4 };
+static coefficients off_under = { 1,                          2.05319162663775882187,     1.67638483018380384940,
+				  6.89767334985100004550e-1,  1.48103976427480074590e-1,  1.51986665636164571966e-2,
+				  5.47593808499534494600e-4,  1.05075007164441684324e-9 };
+static coefficients far_over = { 6.65790464350110377720,     5.46378491116411436990,     1.78482653991729133580,
+				 2.96560571828504891230e-1,  2.65321895265761230930e-2,  1.24266094738807843860e-3,
+				 2.71155556874348757815e-5,  2.01033439929228813265e-7 };
+static coefficients far_under = { 1,                          5.99832206555887937690e-1,  1.36929880922735805310e-1,
+				  1.48753612908506148525e-2,  7.86869131145613259100e-4,  1.84631831751005468180e-5,
+				  1.42151175831644588870e-7,  2.04426310338993978564e-15 };
+
+static inline double quotient_of(coefficients over, coefficients under, double r)
+{
+	double p = over[7], q = under[7];
+	for (int k = 6; k >= 0; k--) {
+		p = p * r + over[k];
+		q = q * r + under[k];
+	}
+	return p / q;
+}
+
+/* log_tail: of (1 - |x|) / 2. */
+static inline double erfinv_of(double x, double log_tail)
+{
+	double size = fabs(x), root = sqrt(-log_tail);
+	double y = x / 2 * quotient_of(near_over, near_under, 0.180625 - x * x / 4);
+	double off = quotient_of(off_over, off_under, root - 1.6), far = quotient_of(far_over, far_under, root - 5);
+	double beyond = copysign(root <= 5 ? off : far, x);
+	y = (size <= 0.85 ? y : beyond) * 0.70710678118654752440;
+	return size < 1 ? y : size == 1 ? copysign((double)INFINITY, x) : (double)NAN;
+}
+
+#define ERFINV(s, T) \
+	static void erfinv_##s(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
+	{ \
+		enum { CHUNK = 64 }; \
+		T *d = dst; \
+		const T *a = a_; \
+		(void)b_, (void)c_; \
+		double x[CHUNK], tail[CHUNK]; \
+		for (int64_t at = 0; at < n; at += CHUNK) { \
+			int64_t m = n - at < CHUNK ? n - at : CHUNK; \
+			LB_EACH(i, m) \
+			{ \
+				x[i] = (double)a[at + i]; \
+				tail[i] = 0.5 - fabs(x[i]) / 2; \
+			} \
+			log_f64(m, tail, tail, NULL, NULL); \
+			LB_EACH(i, m) d[at + i] = (T)erfinv_of(x[i], tail[i]); \
+		} \
+	}
+ERFINV(f32, float)
+ERFINV(f64, double)
 
 LB_HALVES(exp, 1, false)
 LB_HALVES(log, 1, false)
@@ -138,8 +223,23 @@ LB_HALVES(sin, 1, false)
 LB_HALVES(cos, 1, false)
 LB_HALVES(tanh, 1, false)
 LB_HALVES(erf, 1, false)
+LB_HALVES(tan, 1, false)
+LB_HALVES(arcsin, 1, false)
+LB_HALVES(arccos, 1, false)
+LB_HALVES(arctan, 1, false)
+LB_HALVES(sinh, 1, false)
+LB_HALVES(cosh, 1, false)
+LB_HALVES(arcsinh, 1, false)
+LB_HALVES(arccosh, 1, false)
+LB_HALVES(arctanh, 1, false)
+LB_HALVES(expm1, 1, false)
+LB_HALVES(log1p, 1, false)
+LB_HALVES(log2, 1, false)
+LB_HALVES(log10, 1, false)
+LB_HALVES(erfinv, 1, false)
 LB_HALVES(sigmoid, 1, false)
 LB_HALVES(power, 2, false)
+LB_HALVES(arctan2, 2, false)
 LB_HALVES(logaddexp, 2, false)
 
 #define FLOATS(name) { [LB_F16] = name##_f16, [LB_BF16] = name##_bf16, [LB_F32] = name##_f32, [LB_F64] = name##_f64 }
@@ -150,6 +250,21 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_math)(int op, int dtype)
 		[LB_OP_EXP] = FLOATS(exp),         [LB_OP_LOG] = FLOATS(log),     [LB_OP_SIN] = FLOATS(sin),
 		[LB_OP_COS] = FLOATS(cos),         [LB_OP_TANH] = FLOATS(tanh),   [LB_OP_ERF] = FLOATS(erf),
 		[LB_OP_SIGMOID] = FLOATS(sigmoid), [LB_OP_POWER] = FLOATS(power), [LB_OP_LOGADDEXP] = FLOATS(logaddexp),
+		[LB_OP_TAN] = FLOATS(tan),
+		[LB_OP_ARCSIN] = FLOATS(arcsin),
+		[LB_OP_ARCCOS] = FLOATS(arccos),
+		[LB_OP_ARCTAN] = FLOATS(arctan),
+		[LB_OP_SINH] = FLOATS(sinh),
+		[LB_OP_COSH] = FLOATS(cosh),
+		[LB_OP_ARCSINH] = FLOATS(arcsinh),
+		[LB_OP_ARCCOSH] = FLOATS(arccosh),
+		[LB_OP_ARCTANH] = FLOATS(arctanh),
+		[LB_OP_EXPM1] = FLOATS(expm1),
+		[LB_OP_LOG1P] = FLOATS(log1p),
+		[LB_OP_LOG2] = FLOATS(log2),
+		[LB_OP_LOG10] = FLOATS(log10),
+		[LB_OP_ERFINV] = FLOATS(erfinv),
+		[LB_OP_ARCTAN2] = FLOATS(arctan2),
 	};
 	return table[op][dtype];
 }

@@ -26,7 +26,6 @@ void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes)
 				_mm_stream_si128((void *)(d + i), _mm_loadu_si128((const void *)(s + i)));
 #endif
 		}
-		_mm_sfence();
 	}
 #endif
 	memcpy(d, s, (size_t)nbytes);

@@ -18,6 +18,13 @@
 /* Elements are independent; dst may be an operand itself. */
 #define LB_EACH(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 
+/* A loop of a constant, small number of turns, whose arrays are registers. */
+#ifdef __clang__
+#define LB_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define LB_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* A tile function: `expr` of a[i], b[i], c[i]. */
 #define LB_TILE(name, D, T, expr) \
 	static void name(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
@@ -74,7 +81,22 @@ int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n);
 void LB_ISA_NAME(lb_tile_figures)(int n, const double *x, struct lb_tile_figures *ret);
 void LB_ISA_NAME(lb_tile_hash)(int64_t n, const void *data, int64_t bytes, uint64_t first, uint64_t *hash,
 			       uint64_t *bag);
+bool LB_ISA_NAME(lb_tile_indices)(int64_t n, int64_t *indices, int64_t size, bool is_unsigned);
+void LB_ISA_NAME(lb_tile_pick)(int64_t n, void *to, const void *from, const int64_t *indices, int64_t walk,
+			       int64_t stride, int64_t bytes);
+void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
+void LB_ISA_NAME(lb_tile_sort_u32)(int64_t n, uint32_t *keys, uint32_t *room);
+void LB_ISA_NAME(lb_tile_sort_u64)(int64_t n, uint64_t *keys, uint64_t *room);
+bool LB_ISA_NAME(lb_tile_range)(int64_t n, const float *x, float *low, float *high);
+void LB_ISA_NAME(lb_tile_affine_codes)(int64_t n, const float *x, float scale, float bias, float most, uint8_t *codes);
+void LB_ISA_NAME(lb_tile_scan_lines)(const struct lb_scan *scan, int n_lines, const void *const from[],
+				     void *const to[]);
+void LB_ISA_NAME(lb_tile_scan_lanes)(const struct lb_scan *scan, int64_t n_lanes, const void *from, void *to);
 void LB_ISA_NAME(lb_tile_gemm)(const struct lb_gemm *gemm);
+bool LB_ISA_NAME(lb_tile_pack_pairs)(uint32_t *to, int width, int64_t lines, const void *from, int64_t line,
+				     int64_t step, int64_t depth);
+void LB_ISA_NAME(lb_tile_multiply_pairs)(int rows, const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums,
+					 int64_t sums_row, bool add, bool denormals);
 double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
 				 bool center, int dtype);
 void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight,
@@ -98,6 +120,9 @@ void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
 void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
 				 float *sums, int64_t sums_row);
 void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
+bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct lb_cut *to);
+void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x,
+				  int64_t first, float *sums);
 const struct lb_block_decoder *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);

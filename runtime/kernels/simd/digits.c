@@ -1,0 +1,344 @@
+/* A vector in digits of base 256, and its products with codes of four bits: products of bytes, whose sums are exact.
+ *
+ * Codes 2i and 2i + 1 of a row share byte i, so a plane of digits has x's even elements first, then its odd ones, and the
+ * codes of many bytes are multiplied where they lie. A lane of 32 bits sums the products of 8 elements that follow one
+ * another. These are of one group of codes and have one step. e2m1 codes become bytes of 0 to 24: twice their value, plus
+ * 12, which `sums` takes off again. */
+#include "kernels/codes.h"
+#include "kernels/simd/tiles.h"
+#if defined __AVX2__ && defined __FMA__
+#include <immintrin.h>
+#define VECTORS 1
+#endif
+
+enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8, E2M1_SHIFT = 12 };
+
+#define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+#ifdef __AVX512BW__
+void lb_tile_dot_cut_v3(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
+			float *sums);
+#endif
+#define E2M1_BYTES 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0
+
+/* ---- into digits ---- */
+
+/* The step of numbers up to `top`, the bits of a finite float, and one over it; both 0 where all are next to nothing. */
+static float step_of(int planes, uint32_t top, float *inverse)
+{
+	if (top < 0x0d800000) { /* 2^-100 */
+		*inverse = 0;
+		return 0;
+	}
+	if (planes == 1) {
+		*inverse = 127 / lb_bits_to_float(top);
+		return lb_bits_to_float(top) / 127;
+	}
+	uint32_t exponent = top >> 23; /* so that the largest number is below 2^22 steps */
+	*inverse = lb_bits_to_float((275 - exponent) << 23);
+	return lb_bits_to_float((exponent - 21) << 23);
+}
+
+bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct lb_cut *to)
+{
+	memset(to->sums, 0, (size_t)(n / group) * sizeof *to->sums);
+	for (int64_t at = 0; at < n; at += TOGETHER) {
+		float line[TOGETHER] = { 0 }, inverse;
+		uint32_t bits[TOGETHER], top = 0;
+		int32_t whole[TOGETHER], sums[2] = { 0, 0 };
+		int64_t some = n - at < TOGETHER ? n - at : TOGETHER;
+		memcpy(line, x + at, (size_t)some * sizeof *line);
+		memcpy(bits, line, sizeof bits);
+		_Pragma("omp simd reduction(max : top)") for (int i = 0; i < TOGETHER; i++)
+		{
+			uint32_t size = bits[i] & 0x7fffffff;
+			top = size > top ? size : top;
+		}
+		if (top >= 0x7f800000)
+			return false;
+		float step = step_of(to->planes, top, &inverse);
+		/* 1.5 * 2^23 more makes the low bits of a float a whole number, rounded half to even */
+		LB_EACH(i, TOGETHER) line[i] = line[i] * inverse + 0x1.8p23f;
+		memcpy(whole, line, sizeof whole);
+		LB_EACH(i, TOGETHER) whole[i] -= 0x4b400000;
+		for (int i = 0; i < TOGETHER / LANE; i++)
+			to->steps[at / LANE + i] = step;
+		for (int i = 0; i < TOGETHER; i++)
+			sums[i / 16] += whole[i];
+		for (int i = 0; i < 2 && i * 16 < some; i++)
+			to->sums[(at + i * 16) / group] += (float)sums[i] * step;
+		for (int p = to->planes; p-- > 0;) {
+			int8_t digits[TOGETHER], *even = to->digits + 2 * p * to->half + at / 2;
+			LB_EACH(i, TOGETHER) digits[i] = (int8_t)whole[i];
+			LB_EACH(i, TOGETHER) whole[i] = (whole[i] - digits[i]) >> 8;
+			LB_EACH(i, TOGETHER / 2) even[i] = digits[2 * i];
+			LB_EACH(i, TOGETHER / 2) even[to->half + i] = digits[2 * i + 1];
+		}
+	}
+	return true;
+}
+
+/* ---- products ---- */
+
+#ifdef VECTORS
+#ifdef __AVX512BW__
+
+enum { BYTES = 64, LANES = 16 };
+typedef __m512i bytes;
+typedef __m512 vector;
+#define zero_bytes _mm512_setzero_si512
+#define load_bytes _mm512_loadu_si512
+#define both _mm512_and_si512
+#define every_byte _mm512_set1_epi8
+#define down_4(x) _mm512_srli_epi16(x, 4)
+#define up_8(x) _mm512_slli_epi32(x, 8)
+#define looked_up _mm512_shuffle_epi8
+#define to_floats _mm512_cvtepi32_ps
+#define zero_vector _mm512_setzero_ps
+#define load_vector _mm512_loadu_ps
+#define multiply _mm512_mul_ps
+#define multiply_add _mm512_fmadd_ps
+#define broadcast _mm512_set1_ps
+#define sum_vector _mm512_reduce_add_ps
+#define spread_out(x, lanes) _mm512_permutexvar_ps(lanes, x)
+
+INLINE bytes e2m1_bytes(void)
+{
+	return _mm512_broadcast_i32x4(_mm_setr_epi8(E2M1_BYTES));
+}
+
+INLINE vector load_some(const float *from, int n)
+{
+	return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
+}
+
+/* lane * LANE / group */
+INLINE bytes lanes_of(int group)
+{
+	bytes lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	return _mm512_srlv_epi32(lanes, _mm512_set1_epi32(__builtin_ctz((unsigned)group / LANE)));
+}
+
+/* In assembler, since the rest is for processors without this instruction. */
+INLINE bytes products(bytes sums, bytes low, bytes even, bytes high, bytes odd)
+{
+	__asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(low), "v"(even));
+	__asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(high), "v"(odd));
+	return sums;
+}
+
+#else
+
+enum { BYTES = 32, LANES = 8 };
+typedef __m256i bytes;
+typedef __m256 vector;
+#define zero_bytes _mm256_setzero_si256
+#define load_bytes(from) _mm256_loadu_si256((const void *)(from))
+#define both _mm256_and_si256
+#define every_byte _mm256_set1_epi8
+#define down_4(x) _mm256_srli_epi16(x, 4)
+#define up_8(x) _mm256_slli_epi32(x, 8)
+#define looked_up _mm256_shuffle_epi8
+#define to_floats _mm256_cvtepi32_ps
+#define zero_vector _mm256_setzero_ps
+#define load_vector _mm256_loadu_ps
+#define multiply _mm256_mul_ps
+#define multiply_add _mm256_fmadd_ps
+#define broadcast _mm256_set1_ps
+#define spread_out(x, lanes) _mm256_permutevar8x32_ps(x, lanes)
+
+INLINE float sum_vector(vector x)
+{
+	__m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+	__m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+	return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+
+INLINE bytes e2m1_bytes(void)
+{
+	return _mm256_broadcastsi128_si256(_mm_setr_epi8(E2M1_BYTES));
+}
+
+INLINE bytes first_lanes(void)
+{
+	return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+INLINE vector load_some(const float *from, int n)
+{
+	return _mm256_maskload_ps(from, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), first_lanes()));
+}
+
+INLINE bytes lanes_of(int group)
+{
+	return _mm256_srlv_epi32(first_lanes(), _mm256_set1_epi32(__builtin_ctz((unsigned)group / LANE)));
+}
+
+/* Four products of at most 24 * 128 fit 16 bits. */
+INLINE bytes products(bytes sums, bytes low, bytes even, bytes high, bytes odd)
+{
+	bytes pairs = _mm256_add_epi16(_mm256_maddubs_epi16(low, even), _mm256_maddubs_epi16(high, odd));
+	return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+#endif
+
+/* The products of a piece of BYTES bytes of codes, from byte `at` of x's planes on. */
+INLINE vector piece(bool e2m1, int planes, bytes codes, const struct lb_cut *x, int64_t at, vector steps)
+{
+	bytes mask = every_byte(15), low = both(codes, mask), high = both(down_4(codes), mask), sums = zero_bytes();
+	if (e2m1) {
+		low = looked_up(e2m1_bytes(), low);
+		high = looked_up(e2m1_bytes(), high);
+	}
+	UNROLL
+	for (int p = 0; p < planes; p++) {
+		const int8_t *even = x->digits + 2 * p * x->half + at;
+		sums = products(p ? up_8(sums) : sums, low, load_bytes(even), high, load_bytes(even + x->half));
+	}
+	return multiply(to_floats(sums), steps);
+}
+
+INLINE void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *codes, int64_t groups,
+		const struct lb_cut *x, int64_t first, float *sums)
+{
+	int shift = __builtin_ctz((unsigned)codes->group / 2); /* from bytes to groups */
+	int scales = BYTES >> shift > 0 ? BYTES >> shift : 1;
+	int64_t n = groups << shift, at = 0, from = first << shift; /* bytes */
+	bytes lanes = lanes_of(codes->group);
+	vector acc[8], shifts[8];
+	UNROLL
+	for (int i = 0; i < rows * m; i++)
+		acc[i] = zero_vector();
+	for (; at + BYTES <= n; at += BYTES)
+		UNROLL
+	for (int r = 0; r < rows; r++) {
+		vector scale = spread_out(load_some(codes[r].scales + (at >> shift), scales), lanes);
+		bytes word = load_bytes(codes[r].words + at);
+		UNROLL
+		for (int k = 0; k < m; k++) {
+			vector steps = load_vector(x[k].steps + 2 * (from + at) / LANE);
+			acc[r * m + k] = multiply_add(piece(e2m1, planes, word, &x[k], from + at, steps), scale,
+						      acc[r * m + k]);
+		}
+	}
+	for (int r = 0; r < rows && at < n; r++) { /* what is left of a row: no step, no scale beyond it */
+		uint8_t rest[BYTES] = { 0 };
+		int left = (int)(n - at);
+		memcpy(rest, codes[r].words + at, (size_t)left);
+		vector scale = spread_out(load_some(codes[r].scales + (at >> shift), left >> shift), lanes);
+		for (int k = 0; k < m; k++) {
+			vector steps = load_some(x[k].steps + 2 * (from + at) / LANE, 2 * left / LANE);
+			acc[r * m + k] = multiply_add(piece(e2m1, planes, load_bytes(rest), &x[k], from + at, steps),
+						      scale, acc[r * m + k]);
+		}
+	}
+	UNROLL
+	for (int i = 0; i < rows * m; i++)
+		shifts[i] = zero_vector();
+	for (int64_t g = 0; g < groups; g += LANES) {
+		int some = groups - g < LANES ? (int)(groups - g) : LANES;
+		UNROLL
+		for (int r = 0; r < rows; r++) {
+			vector by = load_some((e2m1 ? codes[r].scales : codes[r].biases) + g, some);
+			UNROLL
+			for (int k = 0; k < m; k++)
+				shifts[r * m + k] = multiply_add(by, load_some(x[k].sums + first + g, some),
+								 shifts[r * m + k]);
+		}
+	}
+	UNROLL
+	for (int i = 0; i < rows * m; i++) {
+		vector half = broadcast(e2m1 ? 0.5f : 1), by = broadcast(e2m1 ? -E2M1_SHIFT / 2 : 1);
+		sums[i] += sum_vector(multiply_add(acc[i], half, multiply(shifts[i], by)));
+	}
+}
+
+#else
+
+/* The products of n bytes of codes with x's digits there. */
+INLINE int64_t piece(bool e2m1, int planes, int n, const uint8_t *words, const int8_t *digits, int64_t half)
+{
+	static const uint8_t values[16] = { E2M1_BYTES };
+	int16_t low[LB_CUT_TOGETHER / 2], high[LB_CUT_TOGETHER / 2];
+	int64_t whole = 0;
+	for (int i = 0; i < n; i++) {
+		low[i] = e2m1 ? values[words[i] & 15] : words[i] & 15;
+		high[i] = e2m1 ? values[words[i] >> 4] : words[i] >> 4;
+	}
+	for (int p = 0; p < planes; p++) {
+		const int8_t *even = digits + 2 * p * half, *odd = even + half;
+		int32_t sum = 0;
+		_Pragma("omp simd reduction(+:sum)") for (int i = 0; i < n; i++) sum +=
+		    low[i] * even[i] + high[i] * odd[i];
+		whole = whole * 256 + sum;
+	}
+	return whole;
+}
+
+static void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *codes, int64_t groups,
+		const struct lb_cut *x, int64_t first, float *sums)
+{
+	enum { WHOLE = LB_CUT_TOGETHER / 2, HALF = WHOLE / 2 };
+	int bytes = codes->group / 2;
+	for (int r = 0; r < rows; r++)
+		for (int k = 0; k < m; k++) {
+			float total = 0, shift = 0;
+			for (int64_t g = 0; g < groups; g++) {
+				float sum = 0;
+				for (int64_t at = g * bytes; at < (g + 1) * bytes; at += WHOLE) {
+					int64_t from = first * bytes + at;
+					const uint8_t *words = codes[r].words + at;
+					const int8_t *digits = x[k].digits + from;
+					int64_t whole = bytes == HALF
+							    ? piece(e2m1, planes, HALF, words, digits, x[k].half)
+							    : piece(e2m1, planes, WHOLE, words, digits, x[k].half);
+					sum += (float)whole * x[k].steps[2 * from / LANE];
+				}
+				total += sum * codes[r].scales[g];
+				shift += (e2m1 ? codes[r].scales : codes[r].biases)[g] * x[k].sums[first + g];
+			}
+			sums[r * m + k] += e2m1 ? total * 0.5f - E2M1_SHIFT / 2 * shift : total + shift;
+		}
+}
+
+#endif
+
+/* Each kind, number of planes and of vectors, compiled by itself. */
+#define DOT(kind, e2m1, planes, rows, m) \
+	static void dot_##kind##_##planes##_##m(const struct lb_codes *codes, int64_t groups, const struct lb_cut *x, \
+						int64_t first, float *sums) \
+	{ \
+		dot(e2m1, planes, rows, m, codes, groups, x, first, sums); \
+	}
+#define DOTS(kind, e2m1, planes) \
+	DOT(kind, e2m1, planes, LB_QUANT_ROWS, 1) \
+	DOT(kind, e2m1, planes, 1, 2) DOT(kind, e2m1, planes, 1, 4) DOT(kind, e2m1, planes, 1, 8)
+_Static_assert(LB_PLANES == 3, "the number of planes");
+DOTS(affine, false, 1)
+DOTS(affine, false, 3)
+DOTS(e2m1, true, 1)
+DOTS(e2m1, true, 3)
+
+void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x,
+				  int64_t first, float *sums)
+{
+	typedef void function(const struct lb_codes *, int64_t, const struct lb_cut *, int64_t, float *);
+#define ENTRY(kind, planes) \
+	{ dot_##kind##_##planes##_1, dot_##kind##_##planes##_2, dot_##kind##_##planes##_4, dot_##kind##_##planes##_8 }
+	static function *const functions[2][2][4] = { { ENTRY(affine, 1), ENTRY(affine, 3) },
+						      { ENTRY(e2m1, 1), ENTRY(e2m1, 3) } };
+#undef ENTRY
+#ifdef __AVX512BW__
+	if (!__builtin_cpu_supports("avx512vnni")) {
+		lb_tile_dot_cut_v3(codes, groups, m, x, first, sums);
+		return;
+	}
+#endif
+	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](
+	    codes, groups, x, first, sums);
+}
