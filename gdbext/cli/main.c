@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/forms.h"
 #include "cli/guard.h"
 #include "cli/manual.h"
 #include "cli/request.h"
@@ -27,10 +28,10 @@ struct job {
 
 static bool help(struct lbx_out *out, const char *name)
 {
-	const struct lbx_command *verb = lbx_command_find(lbx_verbs, name);
+	const struct lbx_form *form = lbx_form_find(name);
 
-	if (verb) {
-		lbx_command_help(out, verb, "lazybones ", "lazybones ");
+	if (form && form->verb) {
+		lbx_command_help(out, &form->verb->row, "lazybones ", "lazybones ");
 		return true;
 	}
 	const struct lbx_command *command = lbx_request_command(name);
@@ -252,8 +253,6 @@ int main(int argc, char **argv)
 	struct lbx_argv words = { (const char **)argv + (argc > 0), false };
 	int status;
 
-	/* no downloads of debug information: an answer must not wait for a network */
-	unsetenv("DEBUGINFOD_URLS");
 	/* who ignores it gets no child's status */
 	signal(SIGCHLD, SIG_DFL);
 	job.out = &out;
@@ -271,6 +270,9 @@ int main(int argc, char **argv)
 		return LBX_EXIT_MISUSED;
 	}
 	const struct lbx_verb *verb = lbx_verb_find(words);
+	/* no downloads of debug information: an answer must not wait for a network. gdb asks its user */
+	if (verb != &lbx_verb_gdb)
+		unsetenv("DEBUGINFOD_URLS");
 	if (!verb)
 		return run_request(&job, words);
 	words.at++;

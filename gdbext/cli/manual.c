@@ -80,9 +80,9 @@ void lbx_usage(struct lbx_out *out)
 	enum { WHAT = 52 };
 
 	for (int i = 0; i < LBX_FORMS; i++) {
-		int n = (int)strlen(lbx_forms[i].name);
+		int n = (int)strlen(lbx_form_name(&lbx_forms[i]));
 		lbx_wrap(out, 0, WHAT);
-		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", lbx_forms[i].name, 33 - n,
+		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", lbx_form_name(&lbx_forms[i]), 33 - n,
 			   lbx_forms[i].arguments, lbx_forms[i].summary);
 	}
 	lbx_wrap(out, 0, 4);
@@ -224,10 +224,10 @@ static void roff_inspections(struct lbx_out *out)
 /* core, pid */
 static void print_form_page(struct lbx_out *out, const struct lbx_form *form)
 {
-	roff_title(out, form->name);
+	roff_title(out, lbx_form_name(form));
 	roff(out, form->summary);
 	lbx_printf(out, "\n.SH SYNOPSIS\n");
-	roff_synopsis(out, true, "lazybones ", form->name, form->arguments);
+	roff_synopsis(out, true, "lazybones ", lbx_form_name(form), form->arguments);
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, form->help);
 	lbx_printf(out, "\n.SH OPTIONS\nThey stand anywhere. An option that the COMMAND has itself is the COMMAND's "
@@ -247,7 +247,7 @@ static void print_row_page(struct lbx_out *out, const struct lbx_command *c, con
 	roff(out, c->summary);
 	lbx_printf(out, "\n.SH SYNOPSIS\n");
 	if (form)
-		roff_synopsis(out, true, "lazybones ", form->name, c->run ? form->arguments : c->arguments);
+		roff_synopsis(out, true, "lazybones ", lbx_form_name(form), c->run ? form->arguments : c->arguments);
 	if (is_inspection) {
 		roff_synopsis(out, !form, "lazybones core CORE ", c->name, c->arguments);
 		roff_synopsis(out, false, "lazybones pid PID ", c->name, c->arguments);
@@ -272,7 +272,7 @@ static void print_overview(struct lbx_out *out)
 	roff_title(out, "");
 	lbx_printf(out, "see the lazy tensors of a process or a core file\n.SH SYNOPSIS\n");
 	for (int i = 0; i < LBX_FORMS; i++)
-		roff_synopsis(out, i == 0, "lazybones ", lbx_forms[i].name, lbx_forms[i].arguments);
+		roff_synopsis(out, i == 0, "lazybones ", lbx_form_name(&lbx_forms[i]), lbx_forms[i].arguments);
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, "Reads the tensors of a program with ggml, PyTorch or the Lazybones runtime from outside: from a "
 		  "running process, which it neither calls nor changes (except that trace and top switch a clock "
@@ -284,10 +284,10 @@ static void print_overview(struct lbx_out *out)
 	roff_options(out, OF_CORE | OF_PID);
 	lbx_printf(out, ".SH COMMANDS\n");
 	for (int i = 0; i < LBX_FORMS; i++) {
-		if (strcmp(lbx_forms[i].name, "help") == 0)
+		if (lbx_forms[i].is_help)
 			continue;
 		lbx_printf(out, ".TP\n.BR lazybones\\-");
-		roff(out, lbx_forms[i].name);
+		roff(out, lbx_form_name(&lbx_forms[i]));
 		lbx_printf(out, " (1)\n");
 		roff(out, lbx_forms[i].summary);
 		lbx_printf(out, "\n");
@@ -318,8 +318,8 @@ void lbx_manual_pages(struct lbx_out *out)
 {
 	lbx_printf(out, "lazybones\n");
 	for (int i = 0; i < LBX_FORMS; i++)
-		if (strcmp(lbx_forms[i].name, "help") != 0)
-			lbx_printf(out, "%s%s\n", page_prefix, lbx_forms[i].name);
+		if (!lbx_forms[i].is_help)
+			lbx_printf(out, "%s%s\n", page_prefix, lbx_form_name(&lbx_forms[i]));
 	for (const struct lbx_command *const *c = lbx_commands; *c; c++)
 		if (lbx_cli_has(*c) && !lbx_form_find((*c)->name))
 			lbx_printf(out, "%s%s\n", page_prefix, (*c)->name);
@@ -335,7 +335,7 @@ bool lbx_manual(struct lbx_out *out, const char *page)
 	}
 	const char *name = strncmp(page, page_prefix, n) == 0 ? page + n : "";
 	const struct lbx_form *form = lbx_form_find(name);
-	const struct lbx_command *row = lbx_command_find(lbx_verbs, name);
+	const struct lbx_command *row = form && form->verb ? &form->verb->row : NULL;
 	if (!row)
 		row = lbx_command_find(lbx_commands, name);
 	if (row && lbx_cli_has(row))

@@ -68,7 +68,7 @@ static bool fail_first(const char *word)
 					 i == 0              ? ""
 					 : i + 1 < LBX_FORMS ? ", "
 							     : " or ",
-					 lbx_forms[i].name);
+					 lbx_form_name(&lbx_forms[i]));
 	return lb_fail("unknown command '%s': expected %s (see lazybones --help)", word, first);
 }
 
@@ -119,12 +119,12 @@ static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_
 	if (form->is_pair && *words->at && lbx_holds_arrays(*words->at))
 		r->is_alone = true, r->is_core = r->is_pair = false;
 	if (r->is_alone) {
-		r->what = form->name;
+		r->what = lbx_form_name(form);
 		return lbx_args_take(&r->args, words);
 	}
 	if (!form->operand)
 		return take_cores(r, words);
-	r->operand = (struct lbx_command){ .name = form->name, .arguments = form->operand, .max_args = 1 };
+	r->operand = (struct lbx_command){ .name = lbx_form_name(form), .arguments = form->operand, .max_args = 1 };
 	lbx_args_begin(&r->operand, form->command ? &r->args : &r->program, &r->form);
 	if (!lbx_args_take(&r->form, words))
 		return false;
@@ -202,7 +202,7 @@ bool lbx_request_parse(struct lbx_argv words, struct lbx_request *ret)
 	if (!*words.at)
 		return lb_fail("which command? (see lazybones --help)");
 	form = lbx_form_find(*words.at);
-	if (!form || form->is_own)
+	if (!form || form->verb || form->is_help)
 		return fail_first(*words.at);
 	words.at++;
 	ret->is_core = form->is_core;

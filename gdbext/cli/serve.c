@@ -22,7 +22,7 @@
 #include "serve/mcp.h"
 #include "serve/route.h"
 #include "serve/sessions.h"
-#include "serve/trace.h"
+#include "record/trace.h"
 
 enum { MOST_LINE = 1 << 20 };
 
@@ -48,7 +48,7 @@ static bool take_traces(struct service *s)
 	if (lbx_args_option(&s->args, "no-trace"))
 		return !folder || lbx_misuse("--traces and --no-trace exclude each other");
 	s->limits.traces = folder ? folder : "traces";
-	if (!lbx_traces_mend(s->limits.traces, &mended) ||
+	if (!lbx_traces_try(s->limits.traces) || !lbx_traces_mend(s->limits.traces, &mended) ||
 	    !lbx_traces_clean(s->limits.traces, (int)s->keep, s->older_than < 0 ? -1 : 86400 * s->older_than, &removed))
 		return false;
 	if (mended > 0)
@@ -70,6 +70,7 @@ static bool take_options(const struct lbx_command *row, struct lbx_argv words, s
 	s->program = words.at;
 	s->limits.most = (int)s->most;
 	s->limits.idle = 60 * (double)s->idle;
+	s->limits.keeps_spare = true;
 	return true;
 }
 
@@ -189,7 +190,7 @@ static int run_serve(struct lbx_out *out, struct lbx_argv words)
 const struct lbx_verb lbx_verb_serve = {
 	.row = {
 		.name = "serve",
-		.arguments = "[PROGRAM [ARGUMENT]...]",
+		.arguments = "[OPTION]... [PROGRAM [ARGUMENT]...]",
 		.summary = "sessions of gdb over HTTP, for tools and people",
 		.help = "Programs start, stop, step and are looked into by requests whose bodies and answers are JSON; a\n"
 			"page in the browser does the same for people. Nothing blocks: what runs is started and asked\n"

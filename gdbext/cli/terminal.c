@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -19,6 +20,15 @@ static void write_out(struct lbx_out *out, const char *text, size_t n)
 	fwrite(text, 1, n, out->context);
 }
 
+static bool takes_terminal(struct lbx_out *out)
+{
+	(void)out;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return lb_fail("the input or the output is none: `print` shows values anywhere");
+	setlocale(LC_CTYPE, ""); /* which curses goes by */
+	return true;
+}
+
 struct lbx_out lbx_terminal(FILE *file)
 {
 	const char *columns = getenv("COLUMNS");
@@ -31,6 +41,7 @@ struct lbx_out lbx_terminal(FILE *file)
 		.width = USUAL,
 		.whole_lines = !terminal && wish <= LEAST,
 		.colour = terminal && !getenv("NO_COLOR"),
+		.takes_terminal = takes_terminal,
 	};
 
 	if (wish > LEAST)

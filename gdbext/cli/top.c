@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if LB_HAVE_NCURSES
-#include <curses.h>
-#endif
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,19 +16,17 @@
 #include "cli/terminal.h"
 #include "cli/timed.h"
 #include "cli/verbs.h"
+#include "inspect/browse/screen.h"
 #include "inspect/trace/top.h"
 #include "inspect/trace/top_memory.h"
-#include "target/ascii.h"
-#include "target/columns.h"
-#include "target/printable.h"
 #include "target/process.h"
 #include "target/stacks.h"
 
-enum { POLL_MS = 5 };
+enum { POLL_MS = 5, LINE = 1024 };
 
 struct view {
 	int64_t pid, interval; /* milliseconds */
-	bool once;
+	bool once, has_looked;
 	struct lbx_context context;
 	struct lbx_timed timed;
 	struct lbx_top *top;           /* one of these */
@@ -100,7 +95,7 @@ static void show(struct view *view, int lines)
 		lbx_top_show(view->top, lines);
 }
 
-/* Until the next look; false when the user has had enough, or with an error when the program is
+/* `wants_end` waits a moment. Until the next look; false when the user has had enough, or with an error when the program is
  * gone. */
 static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
 {
@@ -111,7 +106,6 @@ static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
 			return false;
 		if (lb_clock_ms() >= end)
 			return look(view);
-		poll(NULL, 0, POLL_MS);
 	}
 	return false;
 }
@@ -119,65 +113,73 @@ static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
 static bool never(struct view *view)
 {
 	(void)view;
+	poll(NULL, 0, POLL_MS);
 	return false;
 }
 
-#if LB_HAVE_NCURSES
-/* Bytes of the first `length` that take no more than `room` columns. */
-static int fitting(const char *text, size_t length, int room)
-{
-	char line[1024];
-	int columns;
+/* ---- on a screen ---- */
 
-	snprintf(line, sizeof line, "%.*s", length < sizeof line ? (int)length : (int)sizeof line - 1, text);
-	return (int)lbx_columns_fit(line, room > 0 ? room : 0, &columns);
-}
-
-static void add_text(const char *text, size_t length, int room)
-{
-	char line[1024];
-	size_t n = (size_t)fitting(text, length, room);
-
-	memcpy(line, text, n);
-	addnstr(line, (int)(lbx_locale_is_utf8() ? n : lbx_to_ascii(line, n)));
-}
+static struct {
+	int line, column;
+} pen;
 
 /* Nothing is wider than the screen, or stands in its last line. */
 static void draw_text(struct lbx_out *out, const char *text, size_t n)
 {
+	char piece[LINE];
+	int lines, columns;
+
 	(void)out;
-	while (n > 0) {
-		const char *end = memchr(text, '\n', n);
-		size_t length = end ? (size_t)(end - text) : n;
-		int x, y;
-		getyx(stdscr, y, x);
-		if (y >= LINES - 1)
-			return;
-		add_text(text, length, COLS - 1 - x);
-		if (end)
-			move(y + 1, 0);
-		text += length + (end != NULL);
-		n -= length + (end != NULL);
+	lbx_screen_size(&lines, &columns);
+	for (const char *end = text + n; text < end;) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		snprintf(piece, sizeof piece, "%.*s", (int)((newline ? newline : end) - text), text);
+		if (pen.line < lines - 1)
+			pen.column += lbx_screen_put(pen.line, pen.column, columns - 1 - pen.column, LBX_SCREEN_PLAIN, piece);
+		if (newline)
+			pen.line++, pen.column = 0;
+		text = newline ? newline + 1 : end;
 	}
 }
 
 static void draw(struct view *view)
 {
-	erase();
-	move(0, 0);
-	view->context.out->width = COLS;
-	show(view, LINES - 1);
-	mvaddnstr(LINES - 1, 0, "q ends", COLS - 1);
-	refresh();
+	int lines, columns;
+
+	lbx_screen_size(&lines, &columns);
+	lbx_screen_clear();
+	pen.line = pen.column = 0;
+	view->context.out->width = columns;
+	if (view->has_looked) {
+		show(view, lines - 1);
+		lbx_screen_put(lines - 1, 0, columns, LBX_SCREEN_PLAIN, "q ends");
+	} else {
+		lbx_screen_put(0, 0, columns, LBX_SCREEN_PLAIN, "lazybones top: looking ...  (q ends)");
+	}
+	lbx_screen_show(-1, 0);
 }
 
 static bool wants_end(struct view *view)
 {
-	int key = getch();
+	int key = lbx_screen_key(POLL_MS);
 
-	if (key == KEY_RESIZE)
+	if (key == LBX_KEY_RESIZED)
 		draw(view);
-	return key == 'q' || key == 'Q';
+	if (key == LBX_KEY_REDRAW)
+		lbx_screen_redraw();
+	return key == 'q' || key == 'Q' || key == LBX_KEY_INTERRUPT || key == LBX_KEY_GONE;
+}
+
+static bool open_screen(void)
+{
+	char why[LB_ERROR_MAX];
+
+	setlocale(LC_CTYPE, ""); /* which the screen goes by */
+	if (isatty(STDOUT_FILENO) ? lbx_screen_open(false) : lb_fail("the output is no terminal"))
+		return true;
+	snprintf(why, sizeof why, "%s", lb_error_message());
+	lb_clear_error();
+	return lb_fail("%s: use --once or --json", why);
 }
 
 static bool run_screen(struct view *view)
@@ -185,34 +187,19 @@ static bool run_screen(struct view *view)
 	struct lbx_out *out = view->context.out;
 	void (*write)(struct lbx_out *, const char *, size_t) = out->write;
 
-	setlocale(LC_CTYPE, ""); /* which curses goes by */
-	SCREEN *screen = isatty(STDOUT_FILENO) ? newterm(NULL, stdout, stdin) : NULL;
-
-	if (!screen)
-		return lb_fail("this terminal cannot show a screen (TERM): use --once or --json");
-	cbreak();
-	noecho();
-	curs_set(0);
-	nodelay(stdscr, TRUE);
-	keypad(stdscr, TRUE);
+	if (!open_screen())
+		return false;
 	out->write = draw_text;
 	out->colour = false;
-	mvaddstr(0, 0, "lazybones top: looking ...  (q ends)");
-	refresh();
-	while (wait_for_next(view, wants_end))
+	draw(view);
+	while (wait_for_next(view, wants_end)) {
+		view->has_looked = true;
 		draw(view);
-	endwin();
-	delscreen(screen);
+	}
+	lbx_screen_close();
 	out->write = write;
 	return lb_ok();
 }
-#else
-static bool run_screen(struct view *view)
-{
-	(void)view;
-	return lb_fail("this program was built without ncurses: use --once or --json");
-}
-#endif
 
 /* The first look. */
 static bool begin(struct view *view)

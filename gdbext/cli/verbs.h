@@ -10,16 +10,16 @@ struct lbx_verb {
 	int (*run)(struct lbx_out *out, struct lbx_argv words);
 };
 
-/* Each stands at the foot of its function's file. */
-extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_serve, lbx_verb_mcp,
-    lbx_verb_trace_diff, lbx_verb_replay_session;
+/* Each stands at the foot of its function's file, and in the table of forms (cli/forms.h). */
+extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_gdb, lbx_verb_serve,
+    lbx_verb_mcp, lbx_verb_trace_diff, lbx_verb_replay_session, lbx_verb_follow;
 
 /* Watches a program, where `words` behind the form of the same name ask for that. */
 extern const struct lbx_verb lbx_verb_doctor;
 bool lbx_doctor_watches(struct lbx_argv words);
+/* Whether the words behind `pid` are `PID follow …`. */
+bool lbx_follow_is_of_process(struct lbx_argv words);
 
-/* Their rows, and NULL. */
-extern const struct lbx_command *const lbx_verbs[];
 /* Whose words these are; NULL: no verb's. */
 const struct lbx_verb *lbx_verb_find(struct lbx_argv words);
 

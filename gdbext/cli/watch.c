@@ -41,6 +41,13 @@ struct watch {
 	int status;
 };
 
+/* Of a program that is followed. */
+struct seen {
+	struct lbx_looks looks;
+	bool is_told;
+	struct lbx_diagnosis last; /* that was told: what its findings were about cannot be asked any more */
+};
+
 static volatile sig_atomic_t stopped;
 
 static void stop(int signal)
@@ -126,32 +133,41 @@ static void note_why_not(struct watch *w)
 	lb_clear_error();
 }
 
-static void tell_look(struct watch *w, struct lbx_context *context, const struct lbx_diagnosis *seen)
+/* After the first look, what has changed. */
+static bool tell_look(struct watch *w, struct lbx_context *context, const struct lbx_diagnosis *found, struct seen *seen)
 {
+	bool all = lbx_args_option(&w->args, "all");
+
 	lbx_begin(&w->out, NULL);
 	lbx_tell(&w->out, "after %pF s:\n", LBX_INT("seconds", (lb_clock_ms() - w->began) / 1000));
-	lbx_diagnosis_tell(context, seen, lbx_args_option(&w->args, "all"));
+	if (seen->is_told)
+		lbx_diagnosis_tell_since(context, found, &seen->last, all);
+	else
+		lbx_diagnosis_tell(context, found, all);
 	lbx_end(&w->out);
 	fflush(w->file);
+	lbx_diagnosis_deinit(&seen->last);
+	seen->is_told = true;
+	return lbx_diagnosis_add(&seen->last, found, true);
 }
 
 /* Programs without tensors, as a shell that runs one, are no error. */
 static void look(struct watch *w, struct lbx_followed *program, bool is_last)
 {
 	struct lbx_context context = { .out = &w->out, .settings = &w->settings };
-	struct lbx_diagnosis seen = { 0 };
+	struct lbx_diagnosis found = { 0 };
 	struct lbx_diagnose what = w->what;
+	struct seen *seen = program->data ? program->data : calloc(1, sizeof *seen);
 
+	program->data = seen;
 	what.seconds = is_last || w->every ? (double)w->seconds : 0;
-	what.looks = program->data ? program->data : calloc(1, sizeof *what.looks);
-	program->data = what.looks;
-	bool done = lbx_process_open(program->pid, &context.target) &&
-		    lbx_stacks_of_process(context.target, &context.stacks) && lbx_diagnose(&context, &what, &seen);
-	if (done && w->every)
-		tell_look(w, &context, &seen);
-	if (!done || !keep(w, &seen, is_last))
+	what.looks = seen ? &seen->looks : NULL;
+	bool done = (seen || lb_fail("out of memory")) && lbx_process_open(program->pid, &context.target) &&
+		    lbx_stacks_of_process(context.target, &context.stacks) && lbx_diagnose(&context, &what, &found) &&
+		    (!w->every || tell_look(w, &context, &found, seen));
+	if (!done || !keep(w, &found, is_last))
 		note_why_not(w);
-	lbx_diagnosis_deinit(&seen);
+	lbx_diagnosis_deinit(&found);
 	lbx_stacks_destroy(context.stacks);
 	lbx_context_close(&context);
 	lbx_target_destroy(context.target);
@@ -180,9 +196,13 @@ static void look_at_all(struct watch *w)
 
 static void forget_looks(struct lbx_followed *program)
 {
-	if (program->data)
-		lbx_looks_deinit(program->data);
-	free(program->data);
+	struct seen *seen = program->data;
+
+	if (seen) {
+		lbx_looks_deinit(&seen->looks);
+		lbx_diagnosis_deinit(&seen->last);
+	}
+	free(seen);
 	program->data = NULL;
 }
 
@@ -304,7 +324,7 @@ const struct lbx_verb lbx_verb_doctor = {
 		.summary = "watch a program, and say what is wrong with it",
 		.max_args = 1,
 		.options = {
-			{ "every", "SECONDS", "tell what each look finds, so often" },
+			{ "every", "SECONDS", "tell what each look finds that the one before had not, and what is gone, so often" },
 			{ "only", "RULES", "check these rules alone: L1,L2a,nonfinite" },
 			{ "seconds", "N", "look at values for N seconds at most (default 10); 0: not at all" },
 			{ "all", NULL, "tell findings of low severity in full, too" },

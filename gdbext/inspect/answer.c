@@ -48,17 +48,23 @@ static char *dump(const json_t *value)
 	return text;
 }
 
-void lbx_json_write(struct lbx_out *out, json_t *value)
+char *lbx_json_dump(json_t *value)
 {
 	char *text = value ? dump(value) : NULL;
+
+	json_decref(value);
+	return text;
+}
+
+void lbx_json_write(struct lbx_out *out, json_t *value)
+{
+	lb_auto_free char *text = lbx_json_dump(value);
 
 	/* in one piece: a front end's write may cost more than the text */
 	if (text)
 		put(out, text, strlen(text));
 	else
 		lb_fail("out of memory for JSON");
-	free(text);
-	json_decref(value);
 }
 
 /* ---- what is open ---- */
@@ -102,6 +108,19 @@ void lbx_answer_add(struct lbx_out *out, const char *key, json_t *value)
 		    in->is_list ? json_array_append_new(in->value, value) : json_object_set_new(in->value, key, value);
 		out->is_short |= failed != 0;
 	}
+}
+
+void lbx_answer_add_object(struct lbx_out *out, const char *text, size_t n)
+{
+	struct lbx_open *in = out->too_deep || out->depth == 0 ? NULL : top(out);
+
+	if (!in || !in->is_written) {
+		lbx_answer_add(out, NULL, json_loadb(text, n, 0, NULL));
+		return;
+	}
+	separate(out, in, NULL, true);
+	in->has_lines = true;
+	put(out, text, n);
 }
 
 void lbx_answer_merge(struct lbx_out *out, json_t *object)
@@ -185,6 +204,8 @@ void lbx_end(struct lbx_out *out)
 		out->too_deep--;
 		return;
 	}
+	if (out->depth == 1 && out->chosen && !top(out)->is_list)
+		lbx_answer_add(out, "chosen", json_incref(out->chosen));
 	struct lbx_open last = *top(out);
 	out->depth--;
 	if (last.is_written)
@@ -204,10 +225,39 @@ void lbx_end(struct lbx_out *out)
 	}
 }
 
+void lbx_tell_chosen(struct lbx_out *out)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(out->chosen, i, one)
+	{
+		long long n = json_integer_value(json_object_get(one, "nth"));
+
+		lbx_wrap(out, 0, 4);
+		lbx_styled(out, LBX_DIM, "%lld tensors are '%s': #%lld is meant, %s",
+			   (long long)json_integer_value(json_object_get(one, "of")),
+			   json_string_value(json_object_get(one, "name")),
+			   (long long)json_integer_value(json_object_get(one, "id")),
+			   json_string_value(json_object_get(one, "why")));
+		if (n)
+			lbx_styled(out, LBX_DIM, " (%s@%lld)", json_string_value(json_object_get(one, "name")), n);
+		lbx_printf(out, "\n");
+	}
+	lbx_forget_chosen(out);
+}
+
+void lbx_forget_chosen(struct lbx_out *out)
+{
+	json_decref(out->chosen);
+	out->chosen = NULL;
+}
+
 bool lbx_abandon(struct lbx_out *out, const char *error)
 {
 	bool written = out->depth && out->open[0].is_written, told = false;
 
+	lbx_forget_chosen(out);
 	out->too_deep = 0;
 	while (out->depth > 0) {
 		struct lbx_open *in = top(out);

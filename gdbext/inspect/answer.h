@@ -33,6 +33,10 @@ void lbx_begin_list(struct lbx_out *out, const char *key);
  * follows in the objects and lists around it. */
 void lbx_begin_long(struct lbx_out *out, const char *key);
 void lbx_end(struct lbx_out *out);
+/* Tells which of several tensors was meant, as text; JSON has had it under the key "chosen" of its outermost object. */
+void lbx_tell_chosen(struct lbx_out *out);
+/* What is done holds for all of them. */
+void lbx_forget_chosen(struct lbx_out *out);
 /* A failure: what was begun is dropped; where something has been written already, brackets are closed, and the
  * document, if it is an object, says what failed: `error` (or NULL). True: it has said so. Front ends call it after
  * each command; a command that fails may leave anything open. */
@@ -49,6 +53,8 @@ bool lbx_abandon(struct lbx_out *out, const char *error);
 
 void lbx_answer_add(struct lbx_out *out, const char *key, json_t *value);
 void lbx_answer_merge(struct lbx_out *out, json_t *object);
+/* An object that is text already, as a member of the list that is open. */
+void lbx_answer_add_object(struct lbx_out *out, const char *text, size_t n);
 
 /* ---- text with keys ---- */
 
@@ -107,6 +113,8 @@ json_t *lbx_json_list(const int64_t *values, int n);
 json_t *lbx_json_address(uint64_t address);
 /* null where `is` is false. */
 json_t *lbx_json_int_if(bool is, int64_t value);
+/* Its text, printable; the value is released. NULL: no memory. The caller's. */
+char *lbx_json_dump(json_t *value);
 /* Writes one value, and releases it: for what is JSON by itself, as a timeline is. */
 void lbx_json_write(struct lbx_out *out, json_t *value);
 

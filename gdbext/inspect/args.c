@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +154,7 @@ static char *put_typed(struct lbx_args *args, const char *raw, enum kind kind)
 		memcpy(to, home, n);
 	raw += home != NULL;
 	if (kind != PLAIN && *raw != '-')
-		strcpy(to + n, raw);
+		strcpy(to + n, raw), lbx_word_unescape(to + n);
 	else if (!lbx_word_unquote(raw, to + n))
 		return NULL;
 	return to;
@@ -263,6 +264,11 @@ static bool fail_word(const struct lbx_command *command, const char *word)
 {
 	char known[KNOWN];
 
+	for (int i = 0; i < command->max_args && *word == '['; i++)
+		if (kind_of(command, i) != PLAIN)
+			return lbx_misuse("%s: '%s' stands by itself: write a slice right behind its tensor, as x%s, and a "
+					  "name with blanks in quotes",
+					  command->name, word, word);
 	if (command->max_args > 0)
 		return lbx_misuse("%s: unexpected argument '%s'; expected %s %s", command->name, word, command->name,
 				  command->arguments);
@@ -390,6 +396,32 @@ bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, in
 
 	snprintf(what, sizeof what, "--%s", name);
 	return !text || lbx_args_whole(args, what, text, min, max, ret);
+}
+
+bool lbx_args_limit(const struct lbx_args *args, int64_t *ret)
+{
+	if (!lbx_args_int(args, "limit", 0, INT64_MAX, ret))
+		return false;
+	*ret = *ret ? *ret : INT64_MAX;
+	return true;
+}
+
+bool lbx_bytes_parse(const char *text, uint64_t *ret)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double value = strtod(text, &end);
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+
+	if (unit) {
+		value = ldexp(value, 10 * (int)(unit - units + 1));
+		end++;
+		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
+	}
+	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
+		return lb_fail("'%s' is not a number of bytes, such as 2G, 512M or 65536", text);
+	*ret = (uint64_t)value;
+	return true;
 }
 
 bool lbx_args_real(const struct lbx_args *args, const char *name, double min, double *ret)

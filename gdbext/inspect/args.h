@@ -44,8 +44,12 @@ const char *lbx_args_option(const struct lbx_args *args, const char *name);
 bool lbx_args_name_a_file(const struct lbx_args *args);
 /* A whole number within [min, max]; *ret keeps its value when the option was not given. */
 bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret);
+/* Of --limit, which is 0 for all: INT64_MAX then. *ret is the default, where 0 is all, too. */
+bool lbx_args_limit(const struct lbx_args *args, int64_t *ret);
 /* Likewise any number from `min` on. */
 bool lbx_args_real(const struct lbx_args *args, const char *name, double min, double *ret);
+/* "512M", "2G", "1.5GiB"; without a unit bytes. */
+bool lbx_bytes_parse(const char *text, uint64_t *ret);
 /* As lbx_args_int() of an argument, which is called `what`. */
 bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *text, int64_t min, int64_t max,
 		    int64_t *ret);

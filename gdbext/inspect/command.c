@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "inspect/command.h"
 
 #include <ctype.h>
@@ -5,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/measure/ranking.h"
+#include "inspect/texts.h"
 #include "target/printable.h"
 
 const struct lbx_command *lbx_command_find(const struct lbx_command *const *table, const char *name)
@@ -41,10 +44,20 @@ bool lbx_command_open(struct lbx_context *context, const struct lbx_command *com
 	return !(command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) || lbx_context_tensors(context, &tensors);
 }
 
-bool lbx_command_has_ended(struct lbx_context *context, const struct lbx_command *command)
+bool lbx_command_end(struct lbx_context *context, const struct lbx_command *command)
 {
+	lbx_tell_chosen(context->out);
 	return lb_ok() && (context->out->depth == 0 || lbx_target_waits(context->target) ||
 			   lb_fail("%s: a defect: the answer as JSON was not ended", command->name));
+}
+
+bool lbx_command_lets_go(const struct lbx_args *args)
+{
+	const char *sort = lbx_args_option(args, "sort");
+	enum lbx_ranking by;
+
+	return (args->command->needs & LBX_LETS_GO) && !lbx_args_option(args, "nan") && !lbx_args_option(args, "inf") &&
+	       !(sort && lbx_ranking_parse(sort, &by));
 }
 
 bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
@@ -53,7 +66,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 
 	if (lbx_args_option(args, "json"))
 		context->out->json = true;
-	context->lets_go |= (command->needs & LBX_LETS_GO) != 0;
+	context->lets_go |= lbx_command_lets_go(args);
 	context->of_one_moment |= (command->needs & LBX_OF_ONE_MOMENT) != 0;
 	if ((command->needs & LBX_NEEDS_FRAMES) && command->needs & LBX_NEEDS_TENSORS && !lbx_context_hold(context))
 		return false;
@@ -68,7 +81,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 	if ((command->needs & LBX_NEEDS_CORES) && !context->cores)
 		return lbx_misuse("%s needs core files: lazybones %s %s", command->name, command->name,
 				  command->arguments);
-	return command->run(context, args) && lbx_command_has_ended(context, command);
+	return command->run(context, args) && lbx_command_end(context, command);
 }
 
 void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target)
@@ -99,25 +112,76 @@ void lbx_command_text(struct lbx_out *out, const struct lbx_command *command, co
 	lbx_printf(out, "%s", from);
 }
 
+enum { HELP_MOST = 8192, FULL_LINE = 60 };
+
+static void keep_help(struct lbx_out *out, const char *text, size_t n)
+{
+	char *to = out->context;
+	size_t used = strlen(to);
+
+	if (used + n < HELP_MOST)
+		memcpy(to + used, text, n), to[used + n] = '\0';
+}
+
+static bool is_example(const char *line)
+{
+	return strncmp(line, "Example:", 8) == 0;
+}
+
+static bool is_row(const char *line, size_t n)
+{
+	return n == 0 || *line == ' ' || memmem(line, n, "  ", 2) || is_example(line);
+}
+
+/* The lines of a paragraph together, broken where the terminal ends; a row of a table stays one. */
+static void tell_paragraphs(struct lbx_out *out, const char *text)
+{
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, "\n");
+		lbx_wrap(out, 0, is_row(at, n) && !is_example(at) ? 18 : 0);
+		lbx_printf(out, "%.*s", (int)n, at);
+		bool goes_on = !out->whole_lines && (!is_row(at, n) || is_example(at));
+		while (goes_on && at[n] && (n > FULL_LINE || (n && at[n - 1] == ',')) &&
+		       !is_row(at + n + 1, strcspn(at + n + 1, "\n"))) {
+			at += n + 1;
+			n = strcspn(at, "\n");
+			lbx_printf(out, " %.*s", (int)n, at);
+		}
+		lbx_printf(out, "\n");
+		at += n + (at[n] == '\n');
+	}
+}
+
+static void tell_text(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
+{
+	char text[HELP_MOST] = "";
+	struct lbx_out kept = { .context = text, .write = keep_help, .whole_lines = true };
+
+	lbx_command_text(&kept, command, prefix);
+	tell_paragraphs(out, text);
+}
+
 void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix, const char *example)
 {
 	const int max = sizeof command->options / sizeof *command->options;
 
+	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "%c%s.\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
+	lbx_wrap(out, 0, 7);
 	lbx_printf(out, "Usage: %s%s%s%s [OPTION]...\n", prefix, command->name, *command->arguments ? " " : "",
 		   command->arguments);
 	if (command->help && *command->help) {
 		lbx_printf(out, "\n");
-		lbx_command_text(out, command, example);
-		lbx_printf(out, "\n");
+		tell_text(out, command, example);
 	}
 	lbx_printf(out, "\nOptions:\n");
 	for (int i = 0; i < max && command->options[i].name; i++) {
 		const struct lbx_option *o = &command->options[i];
 		char left[64];
 		snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+		lbx_wrap(out, 0, 21);
 		lbx_printf(out, "  %-18s %s\n", left, o->help);
 	}
 	if (command->run)
-		lbx_printf(out, "  %-18s %s\n", "--json", "write JSON instead of text");
+		lbx_printf(out, "  %-18s %s\n", "--json", LBX_JSON_HELP);
 }

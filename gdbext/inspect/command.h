@@ -50,7 +50,8 @@ struct lbx_command {
 	const char *help;      /* paragraphs, with an example */
 	int min_args, max_args;
 	unsigned needs;
-	struct lbx_option options[12]; /* to the first without a name; --json is common to all that run */
+	struct lbx_option options[20]; /* to the first without a name; --json is common to all that run */
+	const char *(*word)(int i);    /* the first argument is one of these, up to NULL; NULL: it may be anything */
 	const char *letters;           /* "output pid": those that are -o and -p, too; or NULL */
 	/* NULL: a program of its own, of which only the help is needed */
 	bool (*run)(struct lbx_context *context, const struct lbx_args *args);
@@ -71,8 +72,11 @@ bool lbx_command_open(struct lbx_context *context, const struct lbx_command *com
 /* context->table, of what only the runtime has; other tensors that are there are named, lest they seem not to be seen. */
 bool lbx_command_open_runtime(struct lbx_context *context, const struct lbx_command *command);
 /* Checks what the command needs, and runs it. --json sets out->json. */
-/* Of one that has run: its answer, too, could be told. Fails where a command has forgotten to end it. */
-bool lbx_command_has_ended(struct lbx_context *context, const struct lbx_command *command);
+/* LBX_LETS_GO, but for options that read elements after all. */
+bool lbx_command_lets_go(const struct lbx_args *args);
+/* Of one that has run: tells which of several tensors was meant. Fails where the answer could not be told, or the command has
+ * forgotten to end it. */
+bool lbx_command_end(struct lbx_context *context, const struct lbx_command *command);
 bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args);
 /* Says in text, not in JSON, what must be known of the bytes that were read (lbx_target_notice). */
 void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target);

@@ -10,6 +10,21 @@ const struct lbx_settings lbx_default_settings = {
 	.replay_seconds = 10,
 };
 
+uint64_t lbx_context_thread(struct lbx_context *context)
+{
+	struct lbx_stacks *stacks = context->stacks;
+	uint64_t thread = 0;
+	bool clean = lb_ok();
+
+	if (context->thread || !stacks)
+		return context->thread;
+	if (stacks->ops->threads(stacks, &thread, 1) < 1)
+		thread = 0;
+	if (clean && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	return thread;
+}
+
 bool lbx_context_program(const struct lbx_context *context)
 {
 	return context->target || lb_fail("no program is being debugged, or no thread of it is selected: start one, "

@@ -21,6 +21,7 @@ struct lbx_settings {
 };
 
 struct lbx_memory_marks;
+struct lbx_marked; /* inspect/show/since.h */
 struct lbx_formula;
 struct lbx_context;
 
@@ -67,7 +68,10 @@ struct lbx_context {
 	const char *core; /* the path of the core that is looked at; NULL: it is none, or a debugger has opened it */
 	const char *const *cores; /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks; /* inspect/memory/points.h; NULL: this front end does not live on */
+	struct lbx_marked *marked; /* inspect/show/since.h; likewise */
 	const struct lbx_debugger *debugger; /* likewise */
+	const struct lbx_pointer *told; /* variables of the selected frame that who drives the debugger knows */
+	int n_told;
 	bool has_found; /* by the command: something that was looked for is there, which its exit status tells */
 	/* Tells the catches that are set, under the key "catches"; NULL: likewise */
 	void (*catches)(struct lbx_out *out);
@@ -75,6 +79,8 @@ struct lbx_context {
 
 extern const struct lbx_settings lbx_default_settings;
 
+/* The thread that is meant: the one that was named, the one that is selected, or that has died; 0: not known, or not yet. */
+uint64_t lbx_context_thread(struct lbx_context *context);
 /* False, saying so, when there is no program. */
 bool lbx_context_program(const struct lbx_context *context);
 /* Before the program is held: what can be told of it without that is found out, and what copying it takes is made ready

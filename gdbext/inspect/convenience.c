@@ -1,5 +1,8 @@
 #include "inspect/convenience.h"
 
+#include "base/error.h"
+#include "inspect/context.h"
+
 #define T_COMMANDS "each that takes T, `at`, a catch that stops"
 #define VALUES "`stats`"
 
@@ -49,4 +52,19 @@ void lbx_set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	if (out->set_tensor)
 		out->set_tensor(out, t);
+}
+
+bool lbx_get_number(struct lbx_context *context, const char *name, uint64_t *ret)
+{
+	struct lbx_value value;
+	bool clean = lb_ok(), known = lbx_target_evaluate(context->target, name, &value);
+
+	if (clean && !lbx_target_waits(context->target) && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	*ret = value.bits;
+	if (known)
+		return value.bits > 0 || lb_fail("%s is 0, no tensor's number", name);
+	return lb_fail(lbx_target_waits(context->target) ? "'%s' is not known yet: the debugger has not answered yet"
+							 : "%s has no value: it is gdb's, and set by commands",
+		       name);
 }

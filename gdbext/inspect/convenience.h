@@ -5,6 +5,7 @@
 
 #include "inspect/out.h"
 
+struct lbx_context;
 struct lbx_tensor;
 
 struct lbx_convenience {
@@ -20,5 +21,7 @@ void lbx_set_int(struct lbx_out *out, const char *name, int64_t value);
 void lbx_set_double(struct lbx_out *out, const char *name, double value);
 /* $tensor_id, …: of the tensor that a command is about. */
 void lbx_set_tensor(struct lbx_out *out, const struct lbx_tensor *t);
+/* The number of one of these, or of any that the user has, "$i", by which a tensor is told: 1 at least. */
+bool lbx_get_number(struct lbx_context *context, const char *name, uint64_t *ret);
 
 #endif

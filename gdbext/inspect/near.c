@@ -31,3 +31,10 @@ bool lbx_find_near(const char *variable, const char *const *places, int mode, ch
 			return true;
 	return lb_fail("there is no %s near %s; name it in %s", name, own, variable);
 }
+
+bool lbx_find_loader(char ret[PATH_MAX])
+{
+	static const char *const places[] = { "../lazybones.gdb", "../share/lazybones/lazybones.gdb", NULL };
+
+	return lbx_find_near("LAZYBONES_GDB", places, R_OK, ret);
+}

@@ -9,5 +9,7 @@
 /* Finds the first of `places` that is there, paths relative to the folder of this code, to the first NULL; or what the
  * variable of the environment names. `mode` as for access(). */
 bool lbx_find_near(const char *variable, const char *const *places, int mode, char ret[PATH_MAX]);
+/* gdb's script that loads the plugin. */
+bool lbx_find_loader(char ret[PATH_MAX]);
 
 #endif

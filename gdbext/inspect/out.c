@@ -97,7 +97,7 @@ static void emit(struct lbx_out *out, const char *text, size_t n)
 {
 	struct lbx_wrap *w = &out->wrap;
 
-	for (; n > 0 && w->hang; text++, n--) {
+	for (; n > 0 && w->is_on; text++, n--) {
 		if (w->in_list)
 			go_on(out, *text);
 		if (*text == ' ' && (w->in_list = is_in_list(w)))
@@ -112,7 +112,7 @@ static void emit(struct lbx_out *out, const char *text, size_t n)
 			w->blanks += *text == ' ';
 		}
 		if (*text == '\n') /* and blanks before it are nothing */
-			w->hang = w->blanks = 0, out->write(out, "\n", 1);
+			w->is_on = false, w->blanks = 0, out->write(out, "\n", 1);
 		else if (*text != ' ')
 			w->word[w->n++] = *text == *LBX_STAY ? ' ' : *text;
 	}
@@ -124,8 +124,8 @@ void lbx_wrap(struct lbx_out *out, int column, int hang)
 {
 	int most = out->width > 4 ? out->width / 2 : 2;
 
-	if (!out->wrap.hang && !out->json)
-		out->wrap = (struct lbx_wrap){ .column = column, .hang = hang < most ? hang : most };
+	if (!out->wrap.is_on && !out->json)
+		out->wrap = (struct lbx_wrap){ .is_on = true, .column = column, .hang = hang < most ? hang : most };
 }
 
 /* As much of a text's end as fits. */
@@ -185,7 +185,7 @@ static void emit_printable(struct lbx_out *out, const char *text, size_t n)
 	size_t from = 0;
 
 	for (size_t i = 0; i < n;) {
-		bool ours = text[i] == '\n' || text[i] == '\t' || (out->wrap.hang && text[i] == *LBX_STAY);
+		bool ours = text[i] == '\n' || text[i] == '\t' || (out->wrap.is_on && text[i] == *LBX_STAY);
 		int bytes = ours ? 1 : lbx_printable(text + i);
 		if (bytes == 0) {
 			emit(out, text + from, i - from);

@@ -14,7 +14,8 @@ struct lbx_tensor; /* tensors/tensor.h */
 
 /* Words of a line that is broken where the terminal ends. */
 struct lbx_wrap {
-	int hang;          /* columns before what goes on in the next line; 0: lines are not broken */
+	bool is_on;        /* else lines are not broken */
+	int hang;          /* columns before what goes on in the next line */
 	int column, blanks; /* where the last word ended, and the blanks since */
 	bool in_list;       /* the word goes on after a blank, if a number follows */
 	size_t n;
@@ -49,9 +50,13 @@ struct lbx_out {
 	/* What is open of the document (inspect/answer.h) */
 	struct lbx_open open[LBX_OPEN_MAX];
 	int depth, too_deep;
+	struct json_t *chosen; /* which of several tensors was meant (inspect/operand/by_name.h); or NULL */
 	bool is_short; /* of memory */
 	/* Called now and then by long work; false: the user wants it to stop. Or NULL. */
 	bool (*progress)(struct lbx_out *out, const char *what, int64_t done, int64_t total);
+	/* Whether a person is at a terminal of which all may be taken for a while, the keys too (inspect/browse/screen.h); fails,
+	 * saying why not. NULL: nobody is. */
+	bool (*takes_terminal)(struct lbx_out *out);
 };
 
 void lbx_printf(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -73,29 +73,6 @@ static bool open_mlx(struct lbx_context *context, struct lbx_tensors **ret)
 	return lbx_mlx_open(context->target, let_go, searching_mlx, context->out, ret);
 }
 
-/* Elements of a std::vector of at::Tensor; at::Tensor; std::optional and std::shared_ptr of it: by the members that libstdc++
- * gives them. */
-static const struct lbx_wrapped torch_wrapped[] = {
-	{ .condition = "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
-	  .record = "(@)._M_impl._M_start[#].impl_.target_" },
-	{ .record = "($).impl_.target_" },
-	{ .condition = "($)._M_payload._M_engaged", .record = "($)._M_payload._M_payload._M_value.impl_.target_" },
-	{ .record = "($)._M_ptr->impl_.target_" },
-	{ 0 },
-};
-
-/* Likewise of mlx::core::array; and mlx_array of mlx-c, which leads to one. */
-static const struct lbx_wrapped mlx_wrapped[] = {
-	{ .condition = "(#) >= 0 && (@)._M_impl._M_start + (#) < (@)._M_impl._M_finish",
-	  .record = "(mlx::core::array::ArrayDesc *)(@)._M_impl._M_start[#].array_desc_._M_ptr" },
-	{ .record = "(mlx::core::array::ArrayDesc *)($).array_desc_._M_ptr" },
-	{ .condition = "($)._M_payload._M_engaged",
-	  .record = "(mlx::core::array::ArrayDesc *)($)._M_payload._M_payload._M_value.array_desc_._M_ptr" },
-	{ .record = "(mlx::core::array::ArrayDesc *)($)._M_ptr->array_desc_._M_ptr" },
-	{ .condition = "($).ctx != 0", .record = "*(void **)($).ctx", .is_address = true },
-	{ 0 },
-};
-
 const struct lbx_provider lbx_providers[] = {
 	{ .name = "lazybones", .handle = "lb_tensor", .article = "an", .open = open_runtime },
 	{ .name = "ggml",
@@ -107,7 +84,6 @@ const struct lbx_provider lbx_providers[] = {
 	{ .name = "torch",
 	  .handle = "c10::TensorImpl",
 	  .article = "a",
-	  .wrapped = torch_wrapped,
 	  .is_there = torch_is_there,
 	  .open = open_torch,
 	  .copies = true,
@@ -117,7 +93,6 @@ const struct lbx_provider lbx_providers[] = {
 	{ .name = "mlx",
 	  .handle = "mlx::core::array::ArrayDesc",
 	  .article = "an",
-	  .wrapped = mlx_wrapped,
 	  .is_there = mlx_is_there,
 	  .open = open_mlx,
 	  .copies = true,

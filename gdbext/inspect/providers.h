@@ -6,21 +6,14 @@
 #include <stdint.h>
 
 struct lbx_context; /* inspect/context.h */
+struct lbx_name_index; /* inspect/name_index.h */
 struct lbx_python;
 struct lbx_target;
 struct lbx_tensors;
 
-/* Values that hold a tensor's record: expressions, in which '$' stands for that value's; '@' and '#' for a and i, where it is a[i]. */
-struct lbx_wrapped {
-	const char *condition; /* whether there is a record; NULL: always */
-	const char *record;
-	bool is_address; /* of the record, of any type */
-};
-
 struct lbx_provider {
 	const char *name;
 	const char *handle, *article; /* "lb_tensor", "an": the type of a record; a pointer to it is a T. NULL: none */
-	const struct lbx_wrapped *wrapped; /* ended by one without a record; NULL: there are none */
 	/* False, without an error, where the program has nothing of it; fails where its tensors cannot be read.
 	 * The context closes what it gives. */
 	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
@@ -37,10 +30,11 @@ struct lbx_provider {
 /* Ended by one without a name. */
 extern const struct lbx_provider lbx_providers[];
 
-enum { LBX_SETS_MAX = 8 };
+/* LBX_MANY_TENSORS: a walk over so many takes longer than a debugger takes to answer a question. */
+enum { LBX_SETS_MAX = 8, LBX_MANY_TENSORS = 4096 };
 
 /* What a front end that lives on keeps of a program from one command to the next: sets of tensors that are costly to
- * find; and which providers have found nothing in its modules. All 0 at first.
+ * find; which providers have found nothing in its modules; and where the tensors of a name are. All 0 at first.
  *
  * A kept set is used again when the program has stood still since it was found (lbx_target_moment), or when the set's
  * `valid` says that it is good all the same. Otherwise, and where this is not known and there is no `valid`, the
@@ -60,6 +54,8 @@ struct lbx_kept {
 		const struct lbx_provider *provider;
 		uint64_t modules; /* in which there was nothing (lbx_target_loaded) */
 	} absent[LBX_SETS_MAX];
+	bool has_many_tensors; /* LBX_MANY_TENSORS, when they were last walked over: what is asked is asked before that */
+	struct lbx_name_index *names; /* or NULL */
 };
 /* Closes them. */
 void lbx_kept_close(struct lbx_kept *kept);

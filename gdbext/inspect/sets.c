@@ -7,6 +7,7 @@
 #include "lazybones.h"
 #include "inspect/context.h"
 #include "inspect/formula/formula.h"
+#include "inspect/name_index.h"
 #include "tensors/axes.h"
 
 static const struct lbx_provider *providers_of(const struct lbx_context *context)
@@ -25,6 +26,7 @@ void lbx_kept_close(struct lbx_kept *kept)
 {
 	for (int i = 0; i < kept->n; i++)
 		lbx_tensors_close(kept->sets[i].tensors);
+	lbx_name_index_destroy(kept->names);
 	*kept = (struct lbx_kept){ .n = 0 };
 }
 
@@ -264,6 +266,8 @@ void lbx_context_close(struct lbx_context *context)
 {
 	if (context->n_sets > 1)
 		lbx_tensors_close(context->tensors);
+	if (context->kept && (!context->target || !lbx_target_waits(context->target)))
+		lbx_name_index_age(context->kept);
 	keep_costly(context);
 	close_sets(context);
 	lbx_table_destroy(context->table);

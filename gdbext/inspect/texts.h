@@ -22,4 +22,7 @@
 	{ "stats", NULL, "show statistics instead of values" }, \
 	    { "first", "N", "with --stats: show the first N values (default 8)" }
 
+/* of the option that stands in no row */
+#define LBX_JSON_HELP "write JSON instead of text"
+
 #endif

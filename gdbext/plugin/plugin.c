@@ -11,6 +11,7 @@
  *              register of the plugin's breakpoints
  *   ggml/      how a program that nobody has prepared is made to stop at ggml's nodes, for stops/
  *   mlx/       likewise, at the evaluations of MLX's arrays
+ *   torch/     likewise, why that is not possible at PyTorch's tensors
  *   commands/  the table of the rows that gdb has, the lines that its scripts send by themselves, and what runs them
  *
  * A command's row stands at the foot of its function's file, in whatever room; commands.def lists those that only gdb
@@ -20,8 +21,8 @@
  * caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and gdb's conditions, and to
  * the words that make the runtime look. nodes.h is what catches need of a room that makes nodes of graphs stop, guests has all of
  * these rooms, and node_look sees what a catch wants there; call_words and caller are what such rooms share. catches holds those that are set; catch and uncatch set and end them, break sets
- * them by op, catch_arm and catch_nodes give them to a program that comes, and catch_stop tells of a stop. switches and step
- * are beside it. program, on top, gives a program that comes what catches and switches want of it, and takes it back.
+ * them by op, catch_arm and catch_nodes give them to a program that comes, and catch_stop tells of a stop. switches, step
+ * and follow (whose thread is follow_reader) are beside it. program, on top, gives a program that comes what catches and switches want of it, and takes it back.
  *
  * In ggml/: found is what the program has, slots writes to ggml's schedulers, own calls the callback that was there,
  * forward does without a scheduler; conditions is what gdb checks; provider puts them together. In mlx/: known is how the process'
@@ -42,6 +43,7 @@
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/graph_files.h"
 #include "plugin/symbols/graphs.h"
+#include "plugin/torch/provider.h"
 #include "symtab.h"
 #include "target/printable.h"
 
@@ -108,7 +110,8 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 
 	if (!loaded) {
 		/* who has something to do when it has found what there is comes last */
-		lbx_guests_give((const struct lbx_nodes_ops *[]){ &lbx_mlx_nodes, &lbx_ggml_nodes, NULL });
+		lbx_guests_give((const struct lbx_nodes_ops *[]){ &lbx_mlx_nodes, &lbx_ggml_nodes, &lbx_torch_nodes,
+								  NULL });
 		loaded = lbx_bridge_open(lbx_commands_run) && lbx_graph_files_open() && lbx_address_names_open() &&
 			 lbx_step_open() && lbx_script_offer(lbx_gdb_tables, lbx_gdb_lines);
 		if (!loaded) {

@@ -179,6 +179,40 @@ static bool try_formula(struct lbx_call *call, const char *expression, char **wh
 	return lbx_answer(call, told);
 }
 
+/* Whether the name is a variable that points to a tensor by its type. */
+static bool is_handle(struct lbx_call *call, const char *name)
+{
+	struct lbx_gdb_answer answer;
+	lb_auto_free char *line = NULL;
+
+	if (asprintf(&line, "whatis %s", name) < 0 ||
+	    !lbx_gdb_console(lbx_session_gdb(call->session), lbx_call_patience(call), &answer, line)) {
+		lb_clear_error();
+		return false;
+	}
+	bool ret = strstr(answer.console, "lb_tensor *") || strstr(answer.console, "ggml_tensor *");
+	lbx_gdb_answer_release(&answer);
+	return ret;
+}
+
+/* Fails where the expression is about a pointer to a tensor that is NULL, freed or wild, which C would take for an array, or
+ * for a number. What compares it, assigns it or reads its members is C's. */
+static bool check_handle(struct lbx_call *call, const char *expression)
+{
+	size_t n = strspn(expression, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	const char *rest = expression + n + strspn(expression + n, " \t");
+	lb_auto_free char *name = strndup(expression, n);
+	const char *words[] = { "info", name, NULL };
+	json_t *info = NULL;
+	bool is_of_c = !*rest || strchr("!?,)&|<>", *rest) || strncmp(rest, "->", 2) == 0 || rest[strcspn(rest, "=")];
+
+	if (!name || !*name || is_of_c || lbx_session_state(call->session) != LBX_PAUSED || !is_handle(call, name))
+		return true;
+	bool ok = lbx_ask_tensor(call, words, &info);
+	json_decref(info);
+	return ok;
+}
+
 static bool run_evaluate(struct lbx_call *call)
 {
 	const char *expression = lbx_call_string(call, "expression");
@@ -193,10 +227,14 @@ static bool run_evaluate(struct lbx_call *call)
 	    (sort != LBX_FORMULA_IS_ONE && try_tensor(call, expression)) ||
 	    (sort == LBX_FORMULA_IS_LOOKUP && try_formula(call, expression, &why)))
 		return lb_ok();
+	if (!check_handle(call, expression))
+		return false;
 	lb_auto_free char *word = lbx_gdb_quote(expression), *command = NULL;
 	if (!word || asprintf(&command, "-data-evaluate-expression %s", word) < 0)
 		return lb_fail("out of memory");
-	if (!lbx_call_ask(call, &answer, command)) {
+	bool is_known = lbx_call_ask(call, &answer, command);
+	lbx_session_doubt(call->session); /* it may have assigned */
+	if (!is_known) {
 		if (why && sort == LBX_FORMULA_IS_ONE) { /* C knows nothing of tensors */
 			lb_clear_error();
 			lb_fail("%s", why);

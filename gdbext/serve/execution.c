@@ -5,6 +5,13 @@
 
 #define STEP_WAIT 5.0 /* seconds that a step is waited for */
 
+void lbx_call_wait(const struct lbx_call *call)
+{
+	double wait = lbx_call_number(call, "wait", STEP_WAIT);
+
+	lbx_session_wait(call->session, wait < 300 ? wait : 300);
+}
+
 static bool answer_status(struct lbx_call *call)
 {
 	return lbx_answer(call, lbx_session_status(call->session));
@@ -86,22 +93,22 @@ const struct lbx_route lbx_route_continue_async = {
 	.run = run_continue_async,
 };
 
-/* What has not begun stops in its first function. */
+/* What has not begun stops in its first function; what has ended does not begin anew by a step. */
 static bool step(struct lbx_call *call, const char *command)
 {
-	bool has_begun = lbx_session_state(call->session) == LBX_PAUSED;
+	enum lbx_session_state state = lbx_session_state(call->session);
+	bool has_begun = state == LBX_PAUSED;
 
 	if (!running_command(call, command))
 		return false;
+	if (state == LBX_EXITED)
+		return lbx_refuse(call, 409, "the program has ended: POST /debug/continue_async runs it anew");
 	if (!lbx_session_go(call->session, has_begun ? command : "-exec-run --start"))
 		return false;
-	double wait = lbx_call_number(call, "wait", STEP_WAIT);
-	lbx_session_wait(call->session, wait < 300 ? wait : 300);
+	lbx_call_wait(call);
 	return answer_status(call);
 }
 
-#define STEP_PARAMS \
-	{ { "wait", LBX_NUMBER, false, "seconds to wait for its end (5); then the answer is that the program runs" } }
 #define STEP_HELP \
 	"Answers with the status, when the step has ended. Functions without source are passed over, and, where the session\n" \
 	"was not started with \"skips\": false, those of the system and of libraries of tensors."
@@ -118,7 +125,7 @@ const struct lbx_route lbx_route_step_over = {
 	.summary = "run to the next line of the function",
 	.help = STEP_HELP,
 	.needs = LBX_WITH_GDB,
-	.params = STEP_PARAMS,
+	.params = { LBX_WAIT_PARAM },
 	.run = run_step_over,
 };
 
@@ -134,7 +141,7 @@ const struct lbx_route lbx_route_step_into = {
 	.summary = "run to the next line, also of a function that is called",
 	.help = STEP_HELP,
 	.needs = LBX_WITH_GDB,
-	.params = STEP_PARAMS,
+	.params = { LBX_WAIT_PARAM },
 	.run = run_step_into,
 };
 
@@ -150,7 +157,7 @@ const struct lbx_route lbx_route_step_out = {
 	.summary = "run until the function returns",
 	.help = STEP_HELP,
 	.needs = LBX_WITH_GDB,
-	.params = STEP_PARAMS,
+	.params = { LBX_WAIT_PARAM },
 	.run = run_step_out,
 };
 
@@ -160,7 +167,7 @@ static bool run_pause(struct lbx_call *call)
 		call->status = 409;
 		return false;
 	}
-	lbx_session_wait(call->session, lbx_call_number(call, "wait", STEP_WAIT));
+	lbx_call_wait(call);
 	return answer_status(call);
 }
 
@@ -170,7 +177,7 @@ const struct lbx_route lbx_route_pause = {
 	.tool = "pause",
 	.summary = "stop the program where it is",
 	.needs = LBX_IN_ANY_STATE,
-	.params = STEP_PARAMS,
+	.params = { LBX_WAIT_PARAM },
 	.run = run_pause,
 };
 

@@ -1,6 +1,5 @@
 /* What happens in a session, in order, for whoever listens: a ring of the last events. Each has a number, by which one
- * who was away goes on where they were (the Last-Event-ID of server-sent events), and a type:
- * "stopped", "running", "exited", "ended", "output", "breakpoint", "tensors". */
+ * who was away goes on where they were (the Last-Event-ID of server-sent events), and a type. */
 #ifndef LBX_SERVE_FEED_H
 #define LBX_SERVE_FEED_H
 
@@ -17,6 +16,9 @@ struct lbx_feed_event {
 	const char *type;
 	char *data; /* one line of JSON, the caller's to free */
 };
+
+/* "stopped": all types there are, and NULL. */
+extern const char *const lbx_feed_types[];
 
 struct lbx_feed *lbx_feed_create(void);
 void lbx_feed_destroy(struct lbx_feed *feed);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "lazybones.h"
+#include "serve/look.h"
 #include "serve/place.h"
 #include "serve/route.h"
 
@@ -58,24 +59,28 @@ const struct lbx_route lbx_route_source = {
 	.run = run_source,
 };
 
-/* The tensor that a variable of that name holds; borrowed. */
-static json_t *tensor_of(const json_t *tensors, const char *name)
+/* The tensor that the variable holds, of those that have its name: borrowed. Where other blocks have such a variable, too, its
+ * value tells which. */
+static json_t *tensor_of(const json_t *tensors, const json_t *variable, bool is_shadowed)
 {
 	size_t i;
 	json_t *each;
 
-	json_array_foreach((json_t *)tensors, i,
-			   each) if (strcmp(lbx_mi_string(each, "variable"), name) == 0) return each;
+	json_array_foreach((json_t *)tensors, i, each)
+		if (strcmp(lbx_mi_string(each, "variable"), lbx_mi_string(variable, "name")) == 0 &&
+		    (!is_shadowed || lbx_variable_holds(variable, lbx_mi_string(each, "value"))))
+			return each;
 	return NULL;
 }
 
-static json_t *told_variable(const json_t *variable, const json_t *tensors)
+static json_t *told_variable(const json_t *variables, const json_t *variable, const json_t *tensors)
 {
 	const char *name = lbx_mi_string(variable, "name");
 
 	return json_pack("{s:s, s:O*, s:O*, s:b, s:O*}", "name", name, "type", json_object_get(variable, "type"),
 			 "value", json_object_get(variable, "value"), "is_argument",
-			 *lbx_mi_string(variable, "arg") == '1', "tensor", tensor_of(tensors, name));
+			 *lbx_mi_string(variable, "arg") == '1', "tensor",
+			 tensor_of(tensors, variable, lbx_is_shadowed(variables, name)));
 }
 
 static bool run_variables(struct lbx_call *call)
@@ -95,8 +100,9 @@ static bool run_variables(struct lbx_call *call)
 		return false;
 	}
 	const json_t *tensors = json_object_get(json_array_get(json_object_get(locals, "frames"), 0), "tensors");
-	json_array_foreach(json_object_get(answer.results, "variables"), i, each)
-	    json_array_append_new(told, told_variable(each, tensors));
+	const json_t *variables = json_object_get(answer.results, "variables");
+	json_array_foreach((json_t *)variables, i, each)
+		json_array_append_new(told, told_variable(variables, each, tensors));
 	lbx_gdb_answer_release(&answer);
 	json_decref(locals);
 	return lbx_answer(call, json_pack("{s:o}", "variables", told));
@@ -185,6 +191,8 @@ static bool run_select(struct lbx_call *call)
 	struct lbx_gdb_answer answer;
 	char command[64];
 
+	if (level < 0 && json_object_get(call->params, "level"))
+		return lbx_refuse(call, 400, "level: the innermost frame is 0");
 	if (thread <= 0 && level < 0)
 		return lbx_refuse(call, 400, "thread is needed, or level, or both");
 	if (thread > 0) {

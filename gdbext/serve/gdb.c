@@ -26,6 +26,7 @@ enum {
 	MOST_LINE = 64 << 20,    /* bytes of one line of MI; a longer one is cut */
 	MOST_CONSOLE = 16 << 20, /* of what a command says */
 	ITS_END = 5, /* seconds, of a gdb that reads no more */
+	ITS_QUIT = 2, /* seconds, of one that is interrupted */
 };
 
 /* Bytes that come from somewhere, until they are a line. */
@@ -40,12 +41,12 @@ struct lbx_gdb {
 	int in;              /* its standard input */
 	int slave;           /* the program's terminal, kept open so that it never hangs up */
 	struct stream out, err, terminal;
-	struct lbx_gdb_listener listener;
 	pthread_t thread;
 	pthread_mutex_t asking; /* one command at a time */
 	pthread_mutex_t lock;   /* what follows */
 	pthread_cond_t told;
-	bool is_gone;
+	struct lbx_gdb_listener listener; /* its functions are NULL: nobody listens yet */
+	bool has_ended, is_gone; /* it has; and who listens has heard of it */
 	long token;      /* of the last command */
 	long waits_for;  /* the token whose result is waited for; -1: none */
 	bool has_result; /* and it is there */
@@ -54,6 +55,14 @@ struct lbx_gdb {
 };
 
 /* ---- what gdb says ---- */
+
+static struct lbx_gdb_listener listener_of(struct lbx_gdb *gdb)
+{
+	pthread_mutex_lock(&gdb->lock);
+	const struct lbx_gdb_listener ret = gdb->listener;
+	pthread_mutex_unlock(&gdb->lock);
+	return ret;
+}
 
 /* For whoever waits. */
 static void keep_console(struct lbx_gdb *gdb, const char *text, size_t n)
@@ -87,13 +96,17 @@ static void take_line(struct lbx_gdb *gdb, const char *text, size_t n)
 		lb_clear_error();
 		return;
 	}
+	const struct lbx_gdb_listener listener = listener_of(gdb);
+	bool runs = line.kind == LBX_MI_RESULT && strcmp(line.class, "running") == 0;
+	if (runs && listener.line) /* before who waits for the result hears of it */
+		listener.line(listener.self, &line);
 	pthread_mutex_lock(&gdb->lock);
 	bool is_kept = line.kind == LBX_MI_RESULT && keep_result(gdb, &line);
 	if (line.kind == LBX_MI_CONSOLE || line.kind == LBX_MI_LOG)
 		keep_console(gdb, line.text, line.n);
 	pthread_mutex_unlock(&gdb->lock);
-	if (!is_kept && line.kind != LBX_MI_PROMPT)
-		gdb->listener.line(gdb->listener.self, &line);
+	if (!is_kept && !runs && line.kind != LBX_MI_PROMPT && listener.line)
+		listener.line(listener.self, &line);
 	lbx_mi_release(&line);
 }
 
@@ -123,11 +136,18 @@ static void take_lines(struct lbx_gdb *gdb, struct stream *stream)
 		stream->n = 0;
 }
 
+/* All that the terminal holds, which is no more than so many reads give: a program that writes on and on keeps nobody from
+ * hearing what gdb says. */
 static void take_output(struct lbx_gdb *gdb)
 {
-	if (fill(&gdb->terminal) && gdb->terminal.n > 0)
-		gdb->listener.output(gdb->listener.self, gdb->terminal.bytes, gdb->terminal.n);
-	gdb->terminal.n = 0;
+	enum { READS = 64 };
+	const struct lbx_gdb_listener listener = listener_of(gdb);
+
+	for (int i = 0; i < READS && fill(&gdb->terminal) && gdb->terminal.n > 0; i++) {
+		if (listener.output)
+			listener.output(listener.self, gdb->terminal.bytes, gdb->terminal.n);
+		gdb->terminal.n = 0;
+	}
 }
 
 /* What gdb is told by libraries that write where they please. */
@@ -151,7 +171,7 @@ static void *listen_to(void *self)
 		};
 		if (poll(from, 3, -1) < 0 && errno != EINTR)
 			break;
-		if (from[2].revents & POLLIN)
+		if ((from[2].revents | from[0].revents) & POLLIN) /* what was written before a stop comes before it */
 			take_output(gdb);
 		if (from[1].revents)
 			take_complaint(gdb, &err_is_open);
@@ -162,7 +182,12 @@ static void *listen_to(void *self)
 	}
 	while (waitpid(gdb->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	gdb->listener.ended(gdb->listener.self, status); /* before who waits for an answer hears of it */
+	pthread_mutex_lock(&gdb->lock);
+	gdb->has_ended = true;
+	pthread_mutex_unlock(&gdb->lock);
+	const struct lbx_gdb_listener listener = listener_of(gdb);
+	if (listener.ended)
+		listener.ended(listener.self, status); /* before who waits for an answer hears of it */
 	pthread_mutex_lock(&gdb->lock);
 	gdb->is_gone = true;
 	pthread_cond_broadcast(&gdb->told);
@@ -192,8 +217,7 @@ static bool open_terminal(struct lbx_gdb *gdb, char *name, size_t size)
 }
 
 /* In the child, where only what is safe after a fork of one thread among others may be called. */
-static void be_gdb(const int in[2], const int out[2], const int err[2], const char *cwd, char **argv,
-		   char **environment)
+static void be_gdb(const int in[2], const int out[2], const int err[2], char **argv, char **environment)
 {
 	static const int ignored[] = { SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 	sigset_t none;
@@ -203,7 +227,7 @@ static void be_gdb(const int in[2], const int out[2], const int err[2], const ch
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
 		signal(ignored[i], SIG_DFL);
 	setsid();
-	if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(err[1], 2) < 0 || (cwd && chdir(cwd) != 0))
+	if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(err[1], 2) < 0)
 		_exit(126);
 	execvpe("gdb", argv, environment);
 	_exit(127);
@@ -224,7 +248,8 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* This process' environment and one more. NULL: no memory; the caller's. */
+/* This process' environment and one more, without what makes gdb keep a trace, since the session has its own. NULL: no memory;
+ * the caller's. */
 static char **environment_with(char *variable)
 {
 	size_t n = 0;
@@ -234,15 +259,20 @@ static char **environment_with(char *variable)
 	char **ret = malloc((n + 2) * sizeof *ret);
 	if (!ret)
 		return NULL;
-	memcpy(ret, environ, n * sizeof *ret);
-	ret[n] = variable;
-	ret[n + 1] = NULL;
+	char **to = ret;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "LAZYBONES_TRACE=", 16) != 0)
+			*to++ = environ[i];
+	*to++ = variable;
+	*to = NULL;
 	return ret;
 }
 
-static const char **arguments_of(const char *loader, const char *terminal, const char *const *argv)
+static bool fork_gdb(struct lbx_gdb *gdb)
 {
-	const char *const first[] = {
+	char loader[PATH_MAX], terminal[64];
+	int pipes[3][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	const char *const argv[] = {
 		"gdb",
 		"-q",
 		"-nx",
@@ -266,33 +296,15 @@ static const char **arguments_of(const char *loader, const char *terminal, const
 		terminal,
 		"-x",
 		loader,
+		NULL,
 	};
-	size_t m = sizeof first / sizeof *first, n = 0;
 
-	while (argv[n])
-		n++;
-	const char **ret = malloc((m + n + 1) * sizeof *ret);
-	if (!ret)
-		return NULL;
-	memcpy(ret, first, sizeof first);
-	memcpy(ret + m, argv, (n + 1) * sizeof *ret);
-	return ret;
-}
-
-static bool fork_gdb(struct lbx_gdb *gdb, const char *const *argv, const char *cwd)
-{
-	static const char *const loaders[] = { "../lazybones.gdb", "../share/lazybones/lazybones.gdb", NULL };
-	char loader[PATH_MAX], terminal[64];
-	int pipes[3][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
-
-	if (!lbx_find_near("LAZYBONES_GDB", loaders, R_OK, loader) || !open_terminal(gdb, terminal, sizeof terminal) ||
-	    !open_pipes(pipes))
+	if (!lbx_find_loader(loader) || !open_terminal(gdb, terminal, sizeof terminal) || !open_pipes(pipes))
 		return false;
-	lb_auto_free const char **words = arguments_of(loader, terminal, argv);
 	lb_auto_free char **environment = environment_with((char *)"LAZYBONES_ANSWERS=file");
-	gdb->pid = words && environment ? fork() : -1;
+	gdb->pid = environment ? fork() : -1;
 	if (gdb->pid == 0)
-		be_gdb(pipes[0], pipes[1], pipes[2], cwd, (char **)words, environment);
+		be_gdb(pipes[0], pipes[1], pipes[2], (char **)argv, environment);
 	close_fd(&pipes[0][0]);
 	close_fd(&pipes[1][1]);
 	close_fd(&pipes[2][1]);
@@ -316,8 +328,7 @@ static void release(struct lbx_gdb *gdb)
 	free(gdb);
 }
 
-bool lbx_gdb_start(const char *const *argv, const char *cwd, const struct lbx_gdb_listener *listener,
-		   struct lbx_gdb **ret)
+bool lbx_gdb_start(struct lbx_gdb **ret)
 {
 	struct lbx_gdb *gdb = calloc(1, sizeof *gdb);
 
@@ -325,11 +336,10 @@ bool lbx_gdb_start(const char *const *argv, const char *cwd, const struct lbx_gd
 		return lb_fail("out of memory");
 	gdb->in = gdb->slave = gdb->out.fd = gdb->err.fd = gdb->terminal.fd = -1;
 	gdb->waits_for = -1;
-	gdb->listener = *listener;
 	pthread_mutex_init(&gdb->asking, NULL);
 	pthread_mutex_init(&gdb->lock, NULL);
 	lbx_moment_cond_init(&gdb->told);
-	if (!fork_gdb(gdb, argv, cwd)) {
+	if (!fork_gdb(gdb)) {
 		release(gdb);
 		return false;
 	}
@@ -341,6 +351,16 @@ bool lbx_gdb_start(const char *const *argv, const char *cwd, const struct lbx_gd
 	}
 	*ret = gdb;
 	return true;
+}
+
+bool lbx_gdb_listen(struct lbx_gdb *gdb, const struct lbx_gdb_listener *listener)
+{
+	pthread_mutex_lock(&gdb->lock);
+	bool ok = !gdb->has_ended;
+	if (ok)
+		gdb->listener = *listener;
+	pthread_mutex_unlock(&gdb->lock);
+	return ok || lb_fail("gdb has ended");
 }
 
 pid_t lbx_gdb_pid(const struct lbx_gdb *gdb)
@@ -372,14 +392,16 @@ static bool ask_to_quit(struct lbx_gdb *gdb)
 	return write(gdb->in, quit, sizeof quit - 1) == sizeof quit - 1;
 }
 
+/* A shell or an editor that gdb has started, and waits for, is of its group, as all is but what it debugs. It holds the pipe from
+ * which gdb's end is read, too. */
 void lbx_gdb_stop(struct lbx_gdb *gdb)
 {
 	if (!ask_to_quit(gdb) || !wait_for_end(gdb, 0.05)) {
-		kill(gdb->pid, SIGINT);
-		if (!wait_for_end(gdb, 3))
-			kill(gdb->pid, SIGTERM);
-		if (!wait_for_end(gdb, 1))
-			kill(gdb->pid, SIGKILL);
+		kill(-gdb->pid, SIGINT);
+		if (!wait_for_end(gdb, 1.5))
+			kill(-gdb->pid, SIGTERM);
+		if (!wait_for_end(gdb, 0.5))
+			kill(-gdb->pid, SIGKILL);
 	}
 	pthread_join(gdb->thread, NULL);
 }
@@ -417,16 +439,29 @@ static bool send_line(struct lbx_gdb *gdb, long token, const char *command)
 	return true;
 }
 
-static bool wait_for_result(struct lbx_gdb *gdb, double seconds)
+/* Whether it is there by then; also where gdb is gone there is nothing to wait for. */
+static bool has_result_by(struct lbx_gdb *gdb, double seconds)
 {
 	struct timespec until = lbx_moment_in(seconds);
 	int error = 0;
 
 	while (!gdb->has_result && !gdb->is_gone && error == 0)
 		error = pthread_cond_timedwait(&gdb->told, &gdb->lock, &until);
-	if (gdb->has_result)
+	return gdb->has_result;
+}
+
+/* A gdb that is interrupted says so, after which it hears the next command: one that came before would be read as a line of
+ * what it was interrupted in. */
+static bool wait_for_result(struct lbx_gdb *gdb, double seconds)
+{
+	if (has_result_by(gdb, seconds))
 		return true;
-	return gdb->is_gone ? lb_fail("gdb has ended") : lb_fail("gdb has not answered within %g s", seconds);
+	if (!gdb->is_gone) {
+		kill(gdb->pid, SIGINT);
+		has_result_by(gdb, ITS_QUIT);
+	}
+	return gdb->is_gone ? lb_fail("gdb has ended")
+			    : lb_fail_because(LB_INTERRUPTED, "gdb has not answered within %g s", seconds);
 }
 
 /* In the lock. */
@@ -481,7 +516,9 @@ char *lbx_gdb_quote(const char *text)
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
 			*to++ = '\\';
-		*to++ = *text == '\n' ? ' ' : *text;
+		if (*text == '\n')
+			*to++ = '\\';
+		*to++ = *text == '\n' ? 'n' : *text;
 	}
 	*to++ = '"';
 	*to = '\0';
@@ -527,9 +564,9 @@ bool lbx_gdb_tensor(struct lbx_gdb *gdb, double seconds, const char *line, char 
 	struct lbx_gdb_answer answer;
 	lb_auto_free char *command = NULL;
 
-	if (asprintf(&command, "tensor %s --json", line) < 0)
+	if (asprintf(&command, "-gdb-set _tensor %s --json", line) < 0)
 		return lb_fail("out of memory");
-	if (!lbx_gdb_console(gdb, seconds, &answer, command))
+	if (!lbx_gdb_ask(gdb, seconds, &answer, command))
 		return false;
 	lbx_gdb_answer_release(&answer);
 	return read_answer(gdb, ret, n);

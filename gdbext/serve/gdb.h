@@ -18,7 +18,8 @@ struct lbx_gdb;
 /* Called by a thread of the gdb's; none may ask gdb anything. */
 struct lbx_gdb_listener {
 	void *self;
-	/* What runs and stops, what gdb notices, what it says; results that nobody waits for. The line is the caller's. */
+	/* What runs and stops, what gdb notices, what it says; results that nobody waits for, and each that says that
+	 * the program runs. The line is the caller's. */
 	void (*line)(void *self, const struct lbx_mi_line *line);
 	/* Output of the program. */
 	void (*output)(void *self, const char *text, size_t n);
@@ -32,17 +33,20 @@ struct lbx_gdb_answer {
 	char *console; /* what gdb said meanwhile, for people; "" at least */
 };
 
-/* `argv`: what follows gdb's own options, as "--args", PROGRAM …; ends with NULL. `cwd` may be NULL. */
-bool lbx_gdb_start(const char *const *argv, const char *cwd, const struct lbx_gdb_listener *listener,
-		   struct lbx_gdb **ret);
-/* Ends gdb, and with it what it has started, and waits for that. Whoever waits for an answer fails. */
+/* One that looks at nothing yet, with our commands. Nobody listens to it. */
+bool lbx_gdb_start(struct lbx_gdb **ret);
+/* Fails where it has ended by now. */
+bool lbx_gdb_listen(struct lbx_gdb *gdb, const struct lbx_gdb_listener *listener);
+/* Ends gdb, and with it what it has started, and waits for that, once. Whoever waits for an answer fails. */
 void lbx_gdb_stop(struct lbx_gdb *gdb);
 /* Once it has been stopped, and nobody asks any more. */
 void lbx_gdb_destroy(struct lbx_gdb *gdb);
 pid_t lbx_gdb_pid(const struct lbx_gdb *gdb);
 
+#define LBX_GDB_FOR_EVER 1e9 /* seconds: until gdb answers, or is gone */
+
 /* Sends a command of MI, without its newline, and waits for its result. Fails where gdb is gone, answers with an error
- * (whose text it is), or has not answered in that time; the answer is then released. */
+ * (whose text it is), or has not answered in that time, and is interrupted; the answer is then released. */
 bool lbx_gdb_ask(struct lbx_gdb *gdb, double seconds, struct lbx_gdb_answer *ret, const char *command);
 void lbx_gdb_answer_release(struct lbx_gdb_answer *answer);
 /* A word for a command of MI: in quotes, escaped. NULL: no memory. The caller's. */

@@ -16,6 +16,7 @@
 #include <microhttpd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/vector.h"
 #include "serve/openapi.h"
 #include "serve/page.h"
@@ -82,7 +83,7 @@ static enum MHD_Result answer_bytes(struct MHD_Connection *connection, int statu
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, int status, const char *why)
 {
-	json_t *told = json_pack("{s:b, s:s}", "success", false, "error", why);
+	json_t *told = json_pack("{s:b, s:o}", "success", false, "error", lbx_mi_text(why, strlen(why)));
 	char *text = told ? json_dumps(told, JSON_COMPACT) : NULL;
 
 	json_decref(told);
@@ -93,25 +94,73 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, int status, con
 
 struct stream {
 	struct lbx_session *session; /* held */
+	char *types;                 /* of what is wanted, in commas: ",stopped,exited,"; NULL: all */
 	uint64_t after;
 	char *pending; /* what is still to be sent */
 	size_t n, done;
 	bool has_begun;
 };
 
+/* Whether events of that type are wanted. */
+static bool hears(const struct stream *stream, const char *type)
+{
+	size_t n = strlen(type);
+
+	for (const char *at = stream->types; at && (at = strstr(at, type)); at++)
+		if (at[-1] == ',' && at[n] == ',')
+			return true;
+	return !stream->types;
+}
+
+static bool are_types(const char *types)
+{
+	bool ok = *types;
+
+	while (ok && *types) {
+		size_t n = strcspn(types, ",");
+		int i = 0;
+		while (lbx_feed_types[i] && (strncmp(lbx_feed_types[i], types, n) != 0 || lbx_feed_types[i][n]))
+			i++;
+		ok = lbx_feed_types[i];
+		types += n + (types[n] == ',');
+	}
+	return ok;
+}
+
 static void free_stream(void *self)
 {
 	struct stream *stream = self;
 
+	if (hears(stream, "tensors"))
+		lbx_watch_listen(lbx_session_watch(stream->session), -1);
+	free(stream->types);
 	lbx_session_let_go(stream->session);
 	free(stream->pending);
 	free(stream);
 }
 
+/* The next event that is wanted; *lost: how many of any kind before it are no longer kept. */
+static bool next_heard(struct stream *stream, struct lbx_feed_event *ret, uint64_t *lost)
+{
+	struct lbx_feed *feed = lbx_session_feed(stream->session);
+	double end = lb_clock_seconds() + KEEP_ALIVE;
+	uint64_t more;
+
+	for (*lost = 0; lbx_feed_next(feed, stream->after, end - lb_clock_seconds(), ret, &more);) {
+		*lost += more;
+		stream->after = ret->number;
+		if (hears(stream, ret->type))
+			return true;
+		free(ret->data);
+		if (lb_clock_seconds() > end)
+			break;
+	}
+	return false;
+}
+
 /* The next event as a block of lines; a comment where there is none. False at the end. */
 static bool fill(struct stream *stream)
 {
-	struct lbx_feed *feed = lbx_session_feed(stream->session);
 	struct lbx_feed_event event;
 	uint64_t lost;
 	int n;
@@ -122,7 +171,7 @@ static bool fill(struct stream *stream)
 	if (!stream->has_begun) {
 		stream->has_begun = true;
 		n = asprintf(&stream->pending, "retry: 1000\n\n");
-	} else if (lbx_feed_next(feed, stream->after, KEEP_ALIVE, &event, &lost)) {
+	} else if (next_heard(stream, &event, &lost)) {
 		if (lost > 0)
 			n = asprintf(&stream->pending,
 				     "event: lost\ndata: {\"events\":%llu}\n\nid: %llu\nevent: %s\ndata: %s\n\n",
@@ -131,9 +180,8 @@ static bool fill(struct stream *stream)
 		else
 			n = asprintf(&stream->pending, "id: %llu\nevent: %s\ndata: %s\n\n",
 				     (unsigned long long)event.number, event.type, event.data);
-		stream->after = event.number;
 		free(event.data);
-	} else if (lbx_feed_have_ended(feed)) {
+	} else if (lbx_feed_have_ended(lbx_session_feed(stream->session))) {
 		return false;
 	} else {
 		n = asprintf(&stream->pending, ": still here\n\n");
@@ -163,19 +211,28 @@ static const char *query(struct MHD_Connection *connection, const char *name)
 static enum MHD_Result answer_events(struct lbx_http *http, struct MHD_Connection *connection)
 {
 	const char *session = query(connection, "session"),
+		   *types = query(connection, "types"),
 		   *last = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
-	struct stream *stream = calloc(1, sizeof *stream);
 
-	if (!stream)
+	if (types && !are_types(types))
+		return refuse(connection, 400, "types: of running, stopped, exited, ended, output, breakpoint, tensors, "
+					       "findings, with commas between them");
+	struct stream *stream = calloc(1, sizeof *stream);
+	if (!stream || (types && asprintf(&stream->types, ",%s,", types) < 0)) {
+		free(stream);
 		return MHD_NO;
+	}
 	if (!last)
 		last = query(connection, "after");
 	stream->session = lbx_sessions_find(http->sessions, session ? atoi(session) : 0);
 	if (!stream->session) {
+		free(stream->types);
 		free(stream);
 		return refuse(connection, 404, "there is no such session");
 	}
 	stream->after = last ? strtoull(last, NULL, 10) : 0;
+	if (hears(stream, "tensors"))
+		lbx_watch_listen(lbx_session_watch(stream->session), 1);
 	return answer(connection, 200, "text/event-stream; charset=utf-8",
 		      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, read_stream, stream, free_stream));
 }
@@ -192,20 +249,25 @@ static enum MHD_Result add_param(void *params, enum MHD_ValueKind kind, const ch
 	return MHD_YES;
 }
 
+enum { WHY = 256 };
+
 /* Parameters of the query, and of the body. NULL, and why not. */
-static json_t *params_of(struct MHD_Connection *connection, const struct request *request, const char **why)
+static json_t *params_of(struct MHD_Connection *connection, const struct request *request, char why[WHY])
 {
+	json_error_t error;
+
 	json_t *ret = json_object(), *body = NULL;
 
 	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_param, ret);
 	if (request->n == 0)
 		return ret;
 	const char *type = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Type");
-	*why = "the body must be JSON: Content-Type: application/json";
-	if (type && strncasecmp(type, "application/json", 16) == 0) {
-		body = json_loadb(request->body, request->n, JSON_REJECT_DUPLICATES, NULL);
-		*why = "the body is no object of JSON";
-	}
+	if (!type || strncasecmp(type, "application/json", 16) != 0)
+		snprintf(why, WHY, "the body must be JSON: Content-Type: application/json");
+	else if ((body = json_loadb(request->body, request->n, JSON_REJECT_DUPLICATES, &error)))
+		snprintf(why, WHY, "the body is no object of JSON");
+	else
+		snprintf(why, WHY, "the body is no JSON: %s, in line %d, column %d", error.text, error.line, error.column);
 	if (!json_is_object(body) || json_object_update(ret, body) != 0) {
 		json_decref(ret);
 		ret = NULL;
@@ -218,8 +280,8 @@ static enum MHD_Result answer_route(struct lbx_http *http, struct MHD_Connection
 				    const char *method, const struct request *request)
 {
 	struct lbx_reply reply;
-	const char *why = "out of memory";
-	json_t *params = params_of(connection, request, &why);
+	char why[WHY] = "out of memory";
+	json_t *params = params_of(connection, request, why);
 
 	if (!params)
 		return refuse(connection, 400, why);

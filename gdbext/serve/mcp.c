@@ -86,7 +86,9 @@ static json_t *call(struct lbx_sessions *sessions, const struct lbx_route *route
 
 	if (!path) {
 		json_decref(params);
-		return json_pack("{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text", "an argument is missing",
+		return json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
+				 json_sprintf("'%.*s' is needed", (int)strcspn(strchr(route->path, '{') + 1, "}"),
+					      strchr(route->path, '{') + 1),
 				 "isError", true);
 	}
 	lbx_dispatch(sessions, route->method, path, params, &reply);
@@ -140,8 +142,12 @@ static json_t *answer(struct lbx_sessions *sessions, const json_t *message)
 
 char *lbx_mcp_answer(struct lbx_sessions *sessions, const char *line, size_t n)
 {
-	json_t *message = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
-	json_t *told = message ? answer(sessions, message) : failure(NULL, PARSE_ERROR, "this is no JSON");
+	json_error_t error;
+	char why[256] = "";
+	json_t *message = json_loadb(line, n, JSON_REJECT_DUPLICATES, &error);
+	if (!message)
+		snprintf(why, sizeof why, "this is no JSON: %s, in column %d", error.text, error.column);
+	json_t *told = message ? answer(sessions, message) : failure(NULL, PARSE_ERROR, why);
 	char *text = told ? json_dumps(told, JSON_COMPACT) : NULL;
 
 	json_decref(message);

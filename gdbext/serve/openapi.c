@@ -10,6 +10,8 @@ static json_t *type_of(const struct lbx_param *param)
 {
 	json_t *ret = json_pack("{s:s, s:s}", "type", lbx_param_type_name(param->type), "description", param->help);
 
+	if (param->type == LBX_TENSOR)
+		json_object_set_new(ret, "type", json_pack("[s, s]", "string", "integer"));
 	if (param->type == LBX_LIST)
 		json_object_set_new(ret, "items", json_pack("{s:s}", "type", "string"));
 	if (param->type == LBX_PAIRS)

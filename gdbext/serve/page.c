@@ -20,6 +20,14 @@
 	FILE(page_source, "source.js", "/source.js", "text/javascript") \
 	FILE(page_tensors, "tensors.js", "/tensors.js", "text/javascript") \
 	FILE(page_card, "card.js", "/card.js", "text/javascript") \
+	FILE(page_heat, "heat.js", "/heat.js", "text/javascript") \
+	FILE(page_heats, "heats.js", "/heats.js", "text/javascript") \
+	FILE(page_looks, "looks.js", "/looks.js", "text/javascript") \
+	FILE(page_raster, "raster.js", "/raster.js", "text/javascript") \
+	FILE(page_gestures, "gestures.js", "/gestures.js", "text/javascript") \
+	FILE(page_chart, "chart.js", "/chart.js", "text/javascript") \
+	FILE(page_memory, "memory.js", "/memory.js", "text/javascript") \
+	FILE(page_fold, "fold.js", "/fold.js", "text/javascript") \
 	FILE(page_graph, "graph.js", "/graph.js", "text/javascript")
 
 FILES(BYTES_OF)

@@ -1,6 +1,5 @@
 #include "serve/place.h"
 
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +11,14 @@
 
 enum { LINES_AROUND = 5, LARGEST_SOURCE = 32 << 20 };
 
-const char *const lbx_skips[] = {
-	"^(std|__gnu_cxx)::", "^_*lb_",        "^lbx_", "^(mlx::core|nanobind)::",
-	"^(at|c10|torch)::",  "^(ggml|gguf)_", "^__",   NULL,
-};
-
-/* gdb takes basic patterns of its own; these are read as extended ones, which mean the same here. */
-static bool is_librarys(const char *function)
+bool lbx_is_own_place(const json_t *frame, const struct lbx_libraries *libraries)
 {
-	bool ret = false;
+	const char *file = lbx_mi_string(frame, "fullname");
+	struct lbx_told_frame told = { .address = strtoull(lbx_mi_string(frame, "addr"), NULL, 16),
+				       .function = lbx_mi_string(frame, "func"),
+				       .has_source = *file && access(file, R_OK) == 0 };
 
-	for (int i = 0; !ret && lbx_skips[i]; i++) {
-		regex_t pattern;
-		if (regcomp(&pattern, lbx_skips[i], REG_EXTENDED | REG_NOSUB) != 0)
-			continue;
-		ret = regexec(&pattern, function, 0, NULL, 0) == 0;
-		regfree(&pattern);
-	}
-	return ret;
+	return lbx_is_own_frame(&told, libraries, 0);
 }
 
 int lbx_own_level(const json_t *frames, const struct lbx_libraries *libraries)
@@ -38,14 +27,25 @@ int lbx_own_level(const json_t *frames, const struct lbx_libraries *libraries)
 	json_t *frame;
 
 	json_array_foreach((json_t *)frames, i, frame)
-	{
-		const char *file = lbx_mi_string(frame, "fullname");
-		uint64_t address = strtoull(lbx_mi_string(frame, "addr"), NULL, 16);
-		if (*file && access(file, R_OK) == 0 && !lbx_libraries_have(libraries, address) &&
-		    !is_librarys(lbx_mi_string(frame, "func")))
+		if (lbx_is_own_place(frame, libraries))
 			return atoi(lbx_mi_string(frame, "level"));
-	}
 	return 0;
+}
+
+void lbx_libraries_take(struct lbx_libraries *libraries, const json_t *told, bool is_loaded)
+{
+	size_t i;
+	json_t *each;
+
+	json_array_foreach(json_object_get(told, "ranges"), i, each)
+	{
+		uint64_t from = strtoull(lbx_mi_string(each, "from"), NULL, 16),
+			 to = strtoull(lbx_mi_string(each, "to"), NULL, 16);
+		if (is_loaded)
+			lbx_libraries_add(libraries, lbx_mi_string(told, "target-name"), from, to);
+		else
+			lbx_libraries_remove(libraries, from);
+	}
 }
 
 static void add_line(json_t *lines, char *text)

@@ -235,14 +235,24 @@ static bool remove_one(struct lbx_call *call, long long id)
 	return true;
 }
 
-/* Whether it is the one that is meant: by its number, or by its line of that file. */
+/* Whether the path is the file's, or its end: its name alone, or with some of its folders. */
+static bool is_of_file(const char *path, const char *file)
+{
+	size_t n = strlen(path), m = strlen(file);
+
+	return m > 0 && n >= m && strcmp(path + n - m, file) == 0 && (n == m || *file == '/' || path[n - m - 1] == '/');
+}
+
+/* Whether it is the one that is meant: by its number, or by a line of that file, which is the one where it stands or the one
+ * that was asked for. */
 static bool is_meant(const json_t *breakpoint, long long id, const char *file, long long line)
 {
-	long long number = json_integer_value(json_object_get(breakpoint, "id"));
+	const char *asked = lbx_mi_string(breakpoint, "asked_for"), *colon = strrchr(asked, ':');
 
-	return id ? number == id
-		  : strcmp(lbx_mi_string(breakpoint, "file_path"), file) == 0 &&
-			json_integer_value(json_object_get(breakpoint, "line")) == line;
+	if (id)
+		return json_integer_value(json_object_get(breakpoint, "id")) == id;
+	return is_of_file(lbx_mi_string(breakpoint, "file_path"), file) &&
+	       (json_integer_value(json_object_get(breakpoint, "line")) == line || (colon && atoll(colon + 1) == line));
 }
 
 static bool run_breakpoint_remove(struct lbx_call *call)
@@ -278,7 +288,7 @@ const struct lbx_route lbx_route_breakpoint_remove = {
 	.params = {
 		{ "id", LBX_WHOLE, false, "its number" },
 		{ "file_path", LBX_STRING, false, "or the file it is in" },
-		{ "line", LBX_WHOLE, false, "and its line" },
+		{ "line", LBX_WHOLE, false, "and its line, or the one that was asked for" },
 	},
 	.run = run_breakpoint_remove,
 };

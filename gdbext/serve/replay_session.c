@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "serve/replay_session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +27,20 @@ static int ask(struct lbx_sessions *sessions, const char *method, const char *pa
 }
 
 /* ---- a session again ---- */
+
+/* What tells the program: the session; or the record of a gdb that was given one only after its trace had begun. */
+static const json_t *program_of(const json_t *whole)
+{
+	const json_t *session = json_object_get(whole, "session");
+	size_t i;
+	json_t *record;
+
+	if (!json_is_string(json_object_get(session, "program")))
+		json_array_foreach(json_object_get(whole, "records"), i, record)
+			if (strcmp(lbx_mi_string(record, "kind"), "program") == 0)
+				return record;
+	return session;
+}
 
 static bool start(struct lbx_sessions *sessions, const json_t *session, const char *program)
 {
@@ -92,6 +108,52 @@ static bool replay_request(struct lbx_sessions *sessions, const json_t *record, 
 	return settle(sessions, seconds);
 }
 
+static bool replay_line(struct lbx_sessions *sessions, const char *line, double seconds, struct lbx_replayed *ret)
+{
+	json_t *params = json_pack("{s:s}", "command", line), *told;
+	int status = ask(sessions, "POST", "/command", params, &told);
+
+	ret->asked++;
+	if (status == 410)
+		lb_fail("%s", lbx_mi_string(told, "error"));
+	json_decref(told);
+	json_decref(params);
+	return lb_ok() && settle(sessions, seconds);
+}
+
+static bool ends_gdb(const char *line)
+{
+	return strcmp(line, "q") == 0 || strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0;
+}
+
+/* What was typed at gdb, of a trace that gdb itself has kept. */
+static bool replay_typed(struct lbx_sessions *sessions, const json_t *record, double seconds, struct lbx_replayed *ret)
+{
+	size_t i;
+	json_t *line;
+
+	json_array_foreach(json_object_get(record, "lines"), i, line)
+	{
+		const char *text = json_string_value(line);
+		if (text && !ends_gdb(text) && !replay_line(sessions, text, seconds, ret))
+			return false;
+	}
+	return true;
+}
+
+static bool replay_arguments(struct lbx_sessions *sessions, const json_t *session, double seconds,
+			     struct lbx_replayed *ret)
+{
+	const char *arguments = json_string_value(json_object_get(session, "arguments"));
+	lb_auto_free char *line = NULL;
+
+	if (!arguments)
+		return true;
+	if (asprintf(&line, "set args %s", arguments) < 0)
+		return lb_fail("out of memory");
+	return replay_line(sessions, line, seconds, ret);
+}
+
 /* A pause came when it came: the program stands elsewhere by now. */
 static bool is_repeated(const json_t *record)
 {
@@ -101,17 +163,39 @@ static bool is_repeated(const json_t *record)
 	       strcmp(path, "/debug/pause") != 0;
 }
 
+static bool replay_record(struct lbx_sessions *sessions, const json_t *record, double seconds, struct lbx_replayed *ret)
+{
+	if (strcmp(lbx_mi_string(record, "kind"), "typed") == 0)
+		return replay_typed(sessions, record, seconds, ret);
+	return !is_repeated(record) || replay_request(sessions, record, seconds, ret);
+}
+
+/* Ends the session, whose trace is whole then. What has failed before is still the error. */
+static char *end(struct lbx_sessions *sessions)
+{
+	lb_auto_free char *failure = lb_ok() ? NULL : strdup(lb_error_message());
+	json_t *told;
+	char *trace = NULL;
+
+	if (ask(sessions, "POST", "/debug/terminate", NULL, &told) == 200)
+		trace = strdup(lbx_mi_string(json_object_get(told, "data"), "trace"));
+	json_decref(told);
+	if (failure)
+		lb_fail("%s", failure);
+	return trace;
+}
+
 static bool replay(struct lbx_sessions *sessions, const json_t *whole, double seconds, struct lbx_replayed *ret)
 {
 	size_t i;
-	json_t *record, *told;
-	bool ok = true;
+	json_t *record;
+	bool ok = replay_arguments(sessions, program_of(whole), seconds, ret);
 
-	json_array_foreach(json_object_get(whole, "records"), i, record) if (ok && is_repeated(record)) ok =
-	    replay_request(sessions, record, seconds, ret);
-	if (ask(sessions, "POST", "/debug/terminate", NULL, &told) == 200)
-		ret->trace = strdup(lbx_mi_string(json_object_get(told, "data"), "trace"));
-	json_decref(told);
+	json_array_foreach(json_object_get(whole, "records"), i, record)
+		ok = ok && replay_record(sessions, record, seconds, ret);
+	if (ok && ret->asked == 0)
+		ok = lb_fail("there is nothing to ask again in this trace: a script drove that gdb, whose lines nobody typed");
+	ret->trace = end(sessions);
 	return ok && (ret->trace || lb_fail("the session has left no trace"));
 }
 
@@ -123,7 +207,7 @@ bool lbx_replay_session(struct lbx_sessions *sessions, const char *trace, const 
 	*ret = (struct lbx_replayed){ .refusals = json_array() };
 	if (!lbx_trace_read(trace, &whole))
 		return false;
-	bool ok = start(sessions, json_object_get(whole, "session"), program) && replay(sessions, whole, seconds, ret);
+	bool ok = start(sessions, program_of(whole), program) && replay(sessions, whole, seconds, ret);
 	json_decref(whole);
 	return ok;
 }

@@ -30,6 +30,7 @@ const char *lbx_param_type_name(enum lbx_param_type type)
 	static const char *const names[] = {
 		[LBX_STRING] = "string", [LBX_WHOLE] = "integer", [LBX_NUMBER] = "number",
 		[LBX_FLAG] = "boolean",  [LBX_LIST] = "array",    [LBX_PAIRS] = "object",
+		[LBX_TENSOR] = "string or integer",
 	};
 
 	return names[type];
@@ -99,11 +100,18 @@ static json_t *from_text(enum lbx_param_type type, const char *text)
 	case LBX_WHOLE: return whole_of(text);
 	case LBX_NUMBER: return number_of(text);
 	case LBX_FLAG: return flag_of(text);
-	case LBX_STRING: return json_string(text);
-	case LBX_LIST: return json_pack("[s]", text);
+	case LBX_STRING:
+	case LBX_TENSOR: return json_string(text);
+	case LBX_LIST:
 	case LBX_PAIRS: break;
 	}
 	return NULL;
+}
+
+/* As answers name a tensor, {"id": 12}, and as commands do. A new reference. */
+static json_t *tensor_of(json_t *value)
+{
+	return json_is_integer(value) ? json_sprintf("#%lld", (long long)json_integer_value(value)) : json_incref(value);
 }
 
 static bool is_all_strings(const json_t *value)
@@ -123,7 +131,8 @@ static bool is_all_strings(const json_t *value)
 static bool is_of(enum lbx_param_type type, const json_t *value)
 {
 	switch (type) {
-	case LBX_STRING: return json_is_string(value);
+	case LBX_STRING:
+	case LBX_TENSOR: return json_is_string(value);
 	case LBX_WHOLE: return json_is_integer(value);
 	case LBX_NUMBER: return json_is_number(value);
 	case LBX_FLAG: return json_is_boolean(value);
@@ -144,18 +153,29 @@ static const struct lbx_param *find_param(const struct lbx_route *route, const c
 	return route->needs != LBX_OF_SERVER && strcmp(name, lbx_session_param.name) == 0 ? &lbx_session_param : NULL;
 }
 
+static json_t *typed_as(enum lbx_param_type type, json_t *value)
+{
+	if (is_of(type, value))
+		return json_incref(value);
+	if (json_is_string(value))
+		return from_text(type, json_string_value(value));
+	return type == LBX_TENSOR && json_is_integer(value) ? tensor_of(value) : NULL;
+}
+
 static bool take_param(struct lbx_call *call, const char *name, json_t *value)
 {
 	const struct lbx_param *param = find_param(call->route, name);
 
 	if (!param)
 		return lbx_refuse(call, 400, "there is no parameter '%s'", name);
-	json_t *typed = is_of(param->type, value) ? json_incref(value)
-			: json_is_string(value)   ? from_text(param->type, json_string_value(value))
-						  : NULL;
+	json_t *typed = typed_as(param->type, value);
 	if (!typed)
 		return lbx_refuse(call, 400, "'%s' must be of type %s%s", name, lbx_param_type_name(param->type),
 				  param->type == LBX_LIST || param->type == LBX_PAIRS ? ", of strings" : "");
+	if (param->type == LBX_NUMBER && json_number_value(typed) < 0) {
+		json_decref(typed);
+		return lbx_refuse(call, 400, "'%s' is negative", name);
+	}
 	return json_object_set_new(call->params, name, typed) == 0 || lb_fail("out of memory");
 }
 
@@ -203,15 +223,17 @@ char *lbx_route_path(const char *pattern, json_t *params)
 	if (!close)
 		return strdup(pattern);
 	snprintf(name, sizeof name, "%.*s", (int)(close - open - 1), open + 1);
-	const char *value = lbx_mi_string(params, name);
-	char *ret = *value ? malloc(strlen(pattern) + 3 * strlen(value) + 1) : NULL;
-	if (!ret)
-		return NULL;
-	size_t n = (size_t)sprintf(ret, "%.*s", (int)(open - pattern), pattern);
-	for (; *value; value++)
-		n += (size_t)sprintf(ret + n, "%%%02X", (unsigned char)*value);
-	strcpy(ret + n, close + 1);
-	json_object_del(params, name);
+	json_t *given = tensor_of(json_object_get(params, name));
+	const char *value = json_string_value(given);
+	char *ret = value && *value ? malloc(strlen(pattern) + 3 * strlen(value) + 1) : NULL;
+	if (ret) {
+		size_t n = (size_t)sprintf(ret, "%.*s", (int)(open - pattern), pattern);
+		for (; *value; value++)
+			n += (size_t)sprintf(ret + n, "%%%02X", (unsigned char)*value);
+		strcpy(ret + n, close + 1);
+		json_object_del(params, name);
+	}
+	json_decref(given);
 	return ret;
 }
 
@@ -314,10 +336,12 @@ static bool check_answer(struct lbx_call *call, const char *text, size_t n)
 
 bool lbx_answer_tensor_line(struct lbx_call *call, const char *line)
 {
-	if (!lbx_gdb_tensor(lbx_session_gdb(call->session), lbx_call_patience(call), line, &call->raw, &call->raw_n))
+	if (!lbx_session_ask_tensor(call->session, lbx_call_patience(call), line, &call->raw, &call->raw_n))
 		return false;
 	while (call->raw_n > 0 && isspace((unsigned char)call->raw[call->raw_n - 1]))
 		call->raw_n--;
+	if (strncmp(line, "doctor", 6) == 0)
+		lbx_watch_tell_findings(lbx_session_watch(call->session), call->raw, call->raw_n);
 	return check_answer(call, call->raw, call->raw_n);
 }
 
@@ -334,8 +358,7 @@ bool lbx_ask_tensor(struct lbx_call *call, const char *const *words, json_t **re
 	size_t n;
 
 	if (!line_of(words, &line) ||
-	    !lbx_gdb_tensor(lbx_session_gdb(call->session), lbx_call_patience(call), line, &text, &n) ||
-	    !check_answer(call, text, n))
+	    !lbx_session_ask_tensor(call->session, lbx_call_patience(call), line, &text, &n) || !check_answer(call, text, n))
 		return false;
 	*ret = json_loadb(text, n, 0, NULL);
 	return *ret || lb_fail("gdb's plugin has answered with what is no JSON");
@@ -359,6 +382,11 @@ static bool enter(struct lbx_call *call)
 			  lbx_session_state_name(lbx_session_state(call->session)));
 }
 
+int lbx_status_of_gdb(void)
+{
+	return lb_error_cause() == LB_INTERRUPTED ? 504 : 422;
+}
+
 static bool run(struct lbx_call *call)
 {
 	if (call->route->needs == LBX_OF_SERVER)
@@ -375,16 +403,16 @@ static bool run(struct lbx_call *call)
 		return false;
 	bool ok = call->route->run(call);
 	lbx_session_leave(call->session);
-	if (!ok && !call->status && lbx_session_state(call->session) == LBX_GDB_GONE)
-		call->status = 410; /* meanwhile */
+	if (!ok && !call->status && lb_error_cause() != LB_MISUSED)
+		call->status = lbx_session_state(call->session) == LBX_GDB_GONE /* meanwhile */ ? 410 : lbx_status_of_gdb();
 	return ok;
 }
 
 static int status_of(const struct lbx_call *call, bool ok)
 {
-	if (call->status)
-		return call->status;
-	return ok ? 200 : lb_error_cause() == LB_MISUSED ? 400 : 500;
+	if (ok || call->status)
+		return ok ? 200 : call->status;
+	return lb_error_cause() == LB_MISUSED ? 400 : 500;
 }
 
 static json_t *answer_for_trace(const struct lbx_call *call)

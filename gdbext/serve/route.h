@@ -15,8 +15,9 @@
 
 enum lbx_param_type {
 	LBX_STRING = 1,
+	LBX_TENSOR, /* a string, or the number of a tensor, which comes as #12 */
 	LBX_WHOLE,  /* a whole number */
-	LBX_NUMBER, /* any */
+	LBX_NUMBER, /* any that is not negative */
 	LBX_FLAG,   /* true or false */
 	LBX_LIST,   /* of strings */
 	LBX_PAIRS,  /* an object of strings */
@@ -78,6 +79,8 @@ bool lbx_call_flag(const struct lbx_call *call, const char *name, bool otherwise
 
 /* Fails, with that status. Always false. */
 #define lbx_refuse(call, code, ...) ((call)->status = (code), lb_fail(__VA_ARGS__))
+/* The status where gdb, or an inspection, has said no, or has not answered in time, as the error tells. */
+int lbx_status_of_gdb(void);
 /* The answer. False where there is no memory for it. */
 bool lbx_answer(struct lbx_call *call, json_t *data);
 /* Runs `tensor WORD …` and answers with what it says; what it fails for is the call's failure. The words are quoted as they
@@ -89,6 +92,10 @@ bool lbx_answer_tensor_line(struct lbx_call *call, const char *line);
 bool lbx_ask_tensor(struct lbx_call *call, const char *const *words, json_t **ret);
 /* Asks gdb, by a command of MI. */
 bool lbx_call_ask(struct lbx_call *call, struct lbx_gdb_answer *ret, const char *command);
+/* Waits until the program does not run, for as long as the parameter `wait` says, which is LBX_WAIT_PARAM. */
+void lbx_call_wait(const struct lbx_call *call);
+#define LBX_WAIT_PARAM \
+	{ "wait", LBX_NUMBER, false, "seconds to wait for its end (5); then the answer is that the program runs" }
 /* Seconds that gdb may take for one question: a parameter `timeout`, or a minute. */
 double lbx_call_patience(const struct lbx_call *call);
 

@@ -10,20 +10,23 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/vector.h"
 #include "lazybones.h"
+#include "serve/ended.h"
+#include "serve/give.h"
+#include "serve/known.h"
+#include "serve/look.h"
 #include "serve/moment.h"
 #include "serve/place.h"
 
-enum { OUTPUT_KEPT = 256 << 10, MOST_FRAMES = 48, MOST_ADDRESSES = 3000, READ_AT_STOP = 4 << 20 /* bytes */ };
-#define FOR_EVER 1e9 /* seconds: until gdb answers, or is gone */
+enum { OUTPUT_KEPT = 256 << 10 };
 
 struct lbx_session {
 	int id;
-	char *name;
+	char *name, *warning; /* NULL: there is none */
 	enum lbx_session_kind kind;
 	struct lbx_gdb *gdb;
 	struct lbx_feed *feed;
+	struct lbx_watch *watch;
 	struct lbx_trace *trace;
 	pthread_t looker;
 	bool has_looker;
@@ -36,8 +39,10 @@ struct lbx_session {
 	const char *doing; /* of who has entered; NULL: nobody has */
 	double doing_since, since, last_use;
 	json_t *stop; /* why it has stopped or ended, or NULL */
+	json_t *stop_frame; /* where, as gdb has told that; NULL: it has not */
 	struct lbx_libraries libraries;
 	json_t *location, *tensors; /* of the frame that was looked at, or NULL */
+	bool knows_variables; /* those of `tensors` are what they were then */
 	long pid;
 	char output[OUTPUT_KEPT]; /* a ring */
 	size_t output_n; /* all that ever came */
@@ -72,6 +77,15 @@ static void forget_place(struct lbx_session *s)
 
 /* ---- what gdb tells, on its thread ---- */
 
+/* gdb says so before it lets the program run, which it tells then. */
+static void is_about_to_run(struct lbx_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->state != LBX_RUNNING)
+		set_state(s, LBX_RUNNING);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void has_begun_to_run(struct lbx_session *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -80,6 +94,7 @@ static void has_begun_to_run(struct lbx_session *s)
 	if (s->state != LBX_RUNNING)
 		set_state(s, LBX_RUNNING);
 	pthread_mutex_unlock(&s->lock);
+	lbx_watch_runs(s->watch, false);
 	lbx_feed_tell(s->feed, "running", json_object());
 }
 
@@ -98,20 +113,37 @@ static void has_stopped(struct lbx_session *s, const json_t *results)
 {
 	pthread_mutex_lock(&s->lock);
 	json_decref(s->stop);
+	json_decref(s->stop_frame);
 	s->stop = reason_of(results);
+	s->stop_frame = json_incref(json_object_get(results, "frame"));
 	s->has_stopped = true;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void has_exited(struct lbx_session *s, json_t *results)
+static json_t *exit_of(const json_t *results)
 {
 	const char *reason = lbx_mi_string(results, "reason"), *code = lbx_mi_string(results, "exit-code"),
 		   *signal = lbx_mi_string(results, "signal-name");
-	json_t *told =
-	    json_pack("{s:s, s:o, s:s*}", "reason", reason, "exit_code",
-		      *signal ? json_null() : json_integer(strtol(code, NULL, 8)), "signal", *signal ? signal : NULL);
 
+	return json_pack("{s:s, s:o, s:s*}", "reason", reason, "exit_code",
+			 *signal ? json_null() : json_integer(strtol(code, NULL, 8)), "signal",
+			 *signal ? signal : NULL);
+}
+
+/* The same, by wait()'s status; -1: it is not known. */
+static json_t *exit_by_status(int status)
+{
+	const char *signal = status != -1 && WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+
+	return json_pack("{s:s, s:o, s:o*}", "reason", signal ? "exited-signalled" : "exited", "exit_code",
+			 status != -1 && WIFEXITED(status) ? json_integer(WEXITSTATUS(status)) : json_null(), "signal",
+			 signal ? json_sprintf("SIG%s", signal) : NULL);
+}
+
+/* Takes what is told of it. */
+static void has_exited(struct lbx_session *s, json_t *told)
+{
 	pthread_mutex_lock(&s->lock);
 	json_decref(s->stop);
 	s->stop = json_incref(told);
@@ -122,6 +154,7 @@ static void has_exited(struct lbx_session *s, json_t *results)
 	pthread_mutex_unlock(&s->lock);
 	if (s->trace)
 		lbx_trace_add(s->trace, json_pack("{s:s, s:O}", "kind", "exit", "exit", told));
+	lbx_watch_runs(s->watch, true);
 	lbx_feed_tell(s->feed, "exited", told);
 }
 
@@ -133,11 +166,11 @@ static void on_notice(struct lbx_session *s, const struct lbx_mi_line *line)
 		pthread_mutex_unlock(&s->lock);
 	} else if (strcmp(line->class, "library-loaded") == 0) {
 		pthread_mutex_lock(&s->lock);
-		lbx_libraries_add(&s->libraries, line->results);
+		lbx_libraries_take(&s->libraries, line->results, true);
 		pthread_mutex_unlock(&s->lock);
 	} else if (strcmp(line->class, "library-unloaded") == 0) {
 		pthread_mutex_lock(&s->lock);
-		lbx_libraries_remove(&s->libraries, line->results);
+		lbx_libraries_take(&s->libraries, line->results, false);
 		pthread_mutex_unlock(&s->lock);
 	} else if (strncmp(line->class, "breakpoint-", 11) == 0) {
 		lbx_feed_tell(s->feed, "breakpoint",
@@ -145,24 +178,33 @@ static void on_notice(struct lbx_session *s, const struct lbx_mi_line *line)
 	}
 }
 
-/* gdb has said that the program runs, and then that it cannot: it stands where it was. */
+/* gdb has said that the program runs, and then that it cannot: it stands where it was, or was killed while it stood, of which
+ * gdb will say that it has no registers however often it is to run. */
 static void has_failed_to_run(struct lbx_session *s, const json_t *results)
 {
+	int status;
+
 	pthread_mutex_lock(&s->lock);
-	if (s->state == LBX_RUNNING && !s->has_stopped && !s->is_looking) {
+	bool was_to_run = s->state == LBX_RUNNING && !s->has_stopped && !s->is_looking;
+	bool has_ended = was_to_run && lbx_has_ended(s->pid, &status);
+	if (was_to_run && !has_ended) {
 		json_decref(s->stop);
 		s->stop = json_pack("{s:s, s:s}", "reason", "error", "error", lbx_mi_string(results, "msg"));
 		s->has_stopped = true;
 		pthread_cond_broadcast(&s->changed);
 	}
 	pthread_mutex_unlock(&s->lock);
+	if (has_ended)
+		has_exited(s, exit_by_status(status));
 }
 
 static void on_line(void *self, const struct lbx_mi_line *line)
 {
 	struct lbx_session *s = self;
 
-	if (line->kind == LBX_MI_RESULT && strcmp(line->class, "error") == 0) {
+	if (line->kind == LBX_MI_RESULT && strcmp(line->class, "running") == 0) {
+		is_about_to_run(s);
+	} else if (line->kind == LBX_MI_RESULT && strcmp(line->class, "error") == 0) {
 		has_failed_to_run(s, line->results);
 	} else if (line->kind == LBX_MI_NOTICE) {
 		on_notice(s, line);
@@ -170,7 +212,7 @@ static void on_line(void *self, const struct lbx_mi_line *line)
 		has_begun_to_run(s);
 	} else if (line->kind == LBX_MI_EXEC && strcmp(line->class, "stopped") == 0) {
 		if (strncmp(lbx_mi_string(line->results, "reason"), "exited", 6) == 0)
-			has_exited(s, line->results);
+			has_exited(s, exit_of(line->results));
 		else
 			has_stopped(s, line->results);
 	}
@@ -209,136 +251,76 @@ static void on_end(void *self, int status)
 
 /* ---- looking, where the program has stopped ---- */
 
-static bool ask_for_frames(struct lbx_session *s, json_t **ret)
-{
-	struct lbx_gdb_answer answer;
-	char command[64];
-
-	snprintf(command, sizeof command, "-stack-list-frames 0 %d", MOST_FRAMES - 1);
-	if (!lbx_gdb_ask(s->gdb, FOR_EVER, &answer, command))
-		return false;
-	*ret = json_incref(json_object_get(answer.results, "stack"));
-	lbx_gdb_answer_release(&answer);
-	return *ret;
-}
-
-static bool select_frame(struct lbx_session *s, int level)
-{
-	struct lbx_gdb_answer answer;
-	char command[64];
-
-	snprintf(command, sizeof command, "-stack-select-frame %d", level);
-	if (!lbx_gdb_ask(s->gdb, FOR_EVER, &answer, command))
-		return false;
-	lbx_gdb_answer_release(&answer);
-	return true;
-}
-
-/* Addresses that variables of the selected frame hold, 0x7f3b30,0x7f3c10. The caller's; NULL: there are none. */
-static char *addresses_of(const json_t *variables)
-{
-	char *ret = NULL;
-	size_t i, room = 0, used = 0;
-	json_t *each;
-
-	json_array_foreach((json_t *)variables, i, each)
-	{
-		const char *type = lbx_mi_string(each, "type"), *value = lbx_mi_string(each, "value");
-		size_t n = strspn(value, "0123456789abcdefx");
-		if (!*type || type[strlen(type) - 1] != '*' || n < 3 || n > 18)
-			continue;
-		if (used + n + 2 > MOST_ADDRESSES || !lb_reserve(ret, room, used + n + 2))
-			break;
-		used += (size_t)sprintf(ret + used, "%s%.*s", used ? "," : "", (int)n, value);
-	}
-	return ret;
-}
-
-/* Each tensor that a variable points to, with the variable's name. */
-static json_t *by_variable(const json_t *variables, const json_t *tensors)
-{
-	json_t *ret = json_array(), *variable, *tensor;
-	size_t i, j;
-
-	json_array_foreach((json_t *)variables, i, variable)
-	{
-		const char *value = lbx_mi_string(variable, "value");
-		json_array_foreach((json_t *)tensors, j, tensor)
-		{
-			const char *record = lbx_mi_string(tensor, "record");
-			size_t n = strlen(record);
-			if (n == 0 || strncmp(value, record, n) != 0 || (value[n] && value[n] != ' '))
-				continue;
-			json_t *told = json_copy(tensor);
-			json_object_set(told, "variable", json_object_get(variable, "name"));
-			json_array_append_new(ret, told);
-		}
-	}
-	return ret;
-}
-
-/* The tensors that variables of the selected frame point to; NULL: there are none. `tensor locals` finds those inside
- * of structures and objects, too, but asks gdb for each, which takes ten times as long. */
-static json_t *ask_for_tensors(struct lbx_session *s)
-{
-	struct lbx_gdb_answer answer;
-	json_t *told = NULL, *ret = NULL;
-	lb_auto_free char *text = NULL, *line = NULL;
-	size_t n;
-
-	if (!lbx_gdb_ask(s->gdb, FOR_EVER, &answer, "-stack-list-variables --simple-values"))
-		return NULL;
-	const json_t *variables = json_object_get(answer.results, "variables");
-	lb_auto_free char *addresses = addresses_of(variables);
-	if (addresses && asprintf(&line, "list --handles %s --digest %d", addresses, READ_AT_STOP) > 0 &&
-	    lbx_gdb_tensor(s->gdb, FOR_EVER, line, &text, &n))
-		told = json_loadb(text, n, 0, NULL);
-	const json_t *tensors = json_object_get(told, "tensors");
-	if (json_array_size(tensors) > 0)
-		ret = by_variable(variables, tensors);
-	json_decref(told);
-	lbx_gdb_answer_release(&answer);
-	return ret;
-}
-
-static json_t *ask_for_frame(struct lbx_session *s)
-{
-	struct lbx_gdb_answer answer;
-
-	if (!lbx_gdb_ask(s->gdb, FOR_EVER, &answer, "-stack-info-frame"))
-		return NULL;
-	json_t *place = lbx_place_of(json_object_get(answer.results, "frame"));
-	lbx_gdb_answer_release(&answer);
-	return place;
-}
-
 void lbx_session_look(struct lbx_session *s)
 {
-	json_t *place = ask_for_frame(s), *tensors = place ? ask_for_tensors(s) : NULL;
+	json_t *place = lbx_look_at_frame(s->gdb), *tensors = place ? lbx_look_at_tensors(s->gdb) : NULL;
 
 	lb_clear_error();
 	pthread_mutex_lock(&s->lock);
 	forget_place(s);
 	s->location = place;
 	s->tensors = tensors;
+	s->knows_variables = true;
 	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- what need not be asked ---- */
+
+void lbx_session_doubt(struct lbx_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->knows_variables = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The line, with that in front. The caller's. */
+static char *with_known(struct lbx_session *s, const char *line)
+{
+	pthread_mutex_lock(&s->lock);
+	json_t *tensors = s->knows_variables ? json_incref(s->tensors) : NULL;
+	pthread_mutex_unlock(&s->lock);
+	char *ret = lbx_known_line(tensors, line);
+	json_decref(tensors);
+	return ret;
+}
+
+bool lbx_session_ask_tensor(struct lbx_session *s, double seconds, const char *line, char **ret, size_t *n)
+{
+	lb_auto_free char *whole = with_known(s, line);
+
+	return whole ? lbx_gdb_tensor(s->gdb, seconds, whole, ret, n) : lb_fail("out of memory");
+}
+
+/* Whether the program has stopped in a function of its own: then no other frame is to be selected. */
+static bool is_own_stop(struct lbx_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool ret = s->stop_frame && lbx_is_own_place(s->stop_frame, &s->libraries);
+	pthread_mutex_unlock(&s->lock);
+	return ret;
+}
+
+static void select_own_frame(struct lbx_session *s)
+{
+	json_t *frames = NULL;
+
+	if (lbx_look_at_frames(s->gdb, &frames)) {
+		pthread_mutex_lock(&s->lock);
+		int level = lbx_own_level(frames, &s->libraries);
+		pthread_mutex_unlock(&s->lock);
+		if (level > 0)
+			lbx_look_select(s->gdb, level);
+	}
+	json_decref(frames);
+	lb_clear_error();
 }
 
 /* The first question is answered when the commands of breakpoints have run; they may let the program run on, so that it is
  * answered at its next stop. */
 static void look_at_stop(struct lbx_session *s)
 {
-	json_t *frames = NULL;
-
-	if (ask_for_frames(s, &frames)) {
-		pthread_mutex_lock(&s->lock);
-		int level = lbx_own_level(frames, &s->libraries);
-		pthread_mutex_unlock(&s->lock);
-		if (level > 0)
-			select_frame(s, level);
-	}
-	json_decref(frames);
-	lb_clear_error();
+	if (!is_own_stop(s))
+		select_own_frame(s);
 	lbx_session_look(s);
 }
 
@@ -355,6 +337,7 @@ static void tell_stop(struct lbx_session *s)
 		lbx_trace_add(s->trace,
 			      json_pack("{s:s, s:O, s:O*}", "kind", "stop", "stop", told, "tensors", s->tensors));
 	lbx_feed_tell(s->feed, "stopped", told);
+	lbx_watch_has_stopped(s->watch);
 }
 
 static void *look(void *self)
@@ -383,92 +366,22 @@ static void *look(void *self)
 
 /* ---- beginning and end ---- */
 
-static const char **arguments_of(const struct lbx_session_start *start, char process[32])
-{
-	size_t n = 0;
-
-	while (start->args && start->args[n])
-		n++;
-	const char **ret = calloc(n + 6, sizeof *ret);
-	if (!ret)
-		return NULL;
-	const char **to = ret;
-	snprintf(process, 32, "%ld", start->pid);
-	if (start->kind == LBX_OF_PROCESS) {
-		*to++ = "-p";
-		*to++ = process;
-	} else if (start->kind == LBX_OF_CORE) {
-		*to++ = "-c";
-		*to++ = start->core;
-		if (start->program)
-			*to++ = start->program;
-	} else {
-		*to++ = "--args";
-		*to++ = start->program;
-		memcpy(to, start->args ? start->args : to, n * sizeof *to);
-	}
-	return ret;
-}
-
-static bool tell_gdb(struct lbx_session *s, const char *line)
-{
-	struct lbx_gdb_answer answer;
-
-	if (!lbx_gdb_console(s->gdb, 60, &answer, line))
-		return false;
-	lbx_gdb_answer_release(&answer);
-	return true;
-}
-
-static bool set_environment(struct lbx_session *s, const json_t *environment)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)environment, name, value)
-	{
-		lb_auto_free char *line = NULL;
-		if (!*name || strpbrk(name, "= \t\n") || !json_is_string(value))
-			return lb_fail_because(LB_MISUSED, "env: '%s' is no variable with a string as its value", name);
-		if (asprintf(&line, "set environment %s = %s", name, json_string_value(value)) < 0)
-			return lb_fail("out of memory");
-		if (!tell_gdb(s, line))
-			return false;
-	}
-	return true;
-}
-
-static bool set_skips(struct lbx_session *s)
-{
-	char line[128];
-
-	for (int i = 0; lbx_skips[i]; i++) {
-		snprintf(line, sizeof line, "skip -rfu %s", lbx_skips[i]);
-		if (!tell_gdb(s, line))
-			return false;
-	}
-	return true;
-}
-
-/* gdb shows what it was given by the time it answers the first question. */
 static bool prepare(struct lbx_session *s, const struct lbx_session_start *start)
 {
-	if (!set_environment(s, start->environment) || (start->skips && !set_skips(s)))
+	json_t *frames = NULL;
+
+	if (!lbx_give(s->gdb, start))
 		return false;
 	if (start->kind == LBX_OF_PROGRAM)
 		return true;
-	json_t *frames = NULL;
-	if (!ask_for_frames(s, &frames)) {
-		lb_clear_error();
-		return lb_fail("gdb cannot look into %s: %s", s->name,
-			       start->kind == LBX_OF_CORE ? "is it a core file, and its program there?"
-							  : "is it there, and may this user look into it?");
-	}
+	if (!lbx_look_at_frames(s->gdb, &frames))
+		return false;
 	json_decref(frames);
 	look_at_stop(s);
 	pthread_mutex_lock(&s->lock);
 	s->has_stopped = false;
 	set_state(s, LBX_PAUSED);
+	lbx_watch_has_stopped(s->watch);
 	pthread_mutex_unlock(&s->lock);
 	return true;
 }
@@ -486,12 +399,10 @@ static char *name_of(const struct lbx_session_start *start)
 static bool begin(struct lbx_session *s, const struct lbx_session_start *start)
 {
 	const struct lbx_gdb_listener listener = { s, on_line, on_output, on_end };
-	char process[32];
-	lb_auto_free const char **arguments = arguments_of(start, process);
 
-	if (!s->name || !s->feed || !arguments)
+	if (!s->name || !s->feed || !s->watch)
 		return lb_fail("out of memory");
-	if (!lbx_gdb_start(arguments, start->cwd, &listener, &s->gdb) || !prepare(s, start))
+	if (!lbx_gdb_listen(s->gdb, &listener) || !prepare(s, start))
 		return false;
 	s->has_looker = pthread_create(&s->looker, NULL, look, s) == 0;
 	return s->has_looker || lb_fail("no thread for the session can be had");
@@ -502,19 +413,24 @@ bool lbx_session_open(int id, const struct lbx_session_start *start, struct lbx_
 	struct lbx_session *s = calloc(1, sizeof *s);
 
 	if (!s) {
+		lbx_gdb_stop(start->gdb);
+		lbx_gdb_destroy(start->gdb);
 		lbx_trace_end(start->trace);
 		lbx_trace_destroy(start->trace);
 		return lb_fail("out of memory");
 	}
+	s->gdb = start->gdb;
 	s->id = id;
 	s->kind = start->kind;
 	s->trace = start->trace;
 	s->holders = 1;
 	s->name = name_of(start);
+	s->warning = start->warning ? strdup(start->warning) : NULL;
 	s->feed = lbx_feed_create();
 	s->since = s->last_use = lb_clock_seconds();
 	pthread_mutex_init(&s->lock, NULL);
 	lbx_moment_cond_init(&s->changed);
+	s->watch = lbx_watch_create(s);
 	if (!begin(s, start)) {
 		lbx_session_let_go(s);
 		return false;
@@ -544,6 +460,7 @@ void lbx_session_end(struct lbx_session *s)
 		lbx_gdb_stop(s->gdb);
 	if (s->has_looker)
 		pthread_join(s->looker, NULL);
+	lbx_watch_end(s->watch);
 	lbx_feed_end(s->feed);
 	lbx_trace_end(s->trace);
 }
@@ -557,12 +474,15 @@ void lbx_session_let_go(struct lbx_session *s)
 		return;
 	lbx_session_end(s);
 	lbx_gdb_destroy(s->gdb);
+	lbx_watch_destroy(s->watch);
 	lbx_feed_destroy(s->feed);
 	lbx_trace_destroy(s->trace);
 	lbx_libraries_clear(&s->libraries);
 	forget_place(s);
 	json_decref(s->stop);
+	json_decref(s->stop_frame);
 	free(s->name);
+	free(s->warning);
 	free(s);
 }
 
@@ -586,6 +506,11 @@ enum lbx_session_kind lbx_session_kind(const struct lbx_session *s)
 struct lbx_feed *lbx_session_feed(const struct lbx_session *s)
 {
 	return s->feed;
+}
+
+struct lbx_watch *lbx_session_watch(const struct lbx_session *s)
+{
+	return s->watch;
 }
 
 struct lbx_trace *lbx_session_trace(const struct lbx_session *s)
@@ -615,11 +540,12 @@ json_t *lbx_session_status(struct lbx_session *s)
 
 	pthread_mutex_lock(&s->lock);
 	bool has_reason = s->state == LBX_PAUSED || s->state == LBX_EXITED;
-	json_t *ret = json_pack("{s:i, s:s, s:s, s:s, s:f, s:o*, s:O*, s:O*, s:s*}", "session", s->id, "program",
+	json_t *ret = json_pack("{s:i, s:s, s:s, s:s, s:f, s:o*, s:O*, s:O*, s:s*, s:s*}", "session", s->id, "program",
 				s->name, "kind", kinds[s->kind], "state", lbx_session_state_name(s->state),
 				"since_seconds", lb_clock_seconds() - s->since, "pid",
 				s->pid > 0 ? json_integer(s->pid) : NULL, "stop", has_reason ? s->stop : NULL,
-				"location", s->location, "trace", s->trace ? lbx_trace_path(s->trace) : NULL);
+				"location", s->location, "trace", s->trace ? lbx_trace_path(s->trace) : NULL,
+				"warning", s->warning);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
@@ -718,7 +644,7 @@ bool lbx_session_go(struct lbx_session *s, const char *command)
 	enum lbx_session_state before = s->state;
 	set_state(s, LBX_RUNNING);
 	pthread_mutex_unlock(&s->lock);
-	if (lbx_gdb_ask(s->gdb, FOR_EVER, &answer, command)) {
+	if (lbx_gdb_ask(s->gdb, LBX_GDB_FOR_EVER, &answer, command)) {
 		lbx_gdb_answer_release(&answer);
 		return true;
 	}

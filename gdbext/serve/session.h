@@ -14,7 +14,8 @@
 
 #include "serve/feed.h"
 #include "serve/gdb.h"
-#include "serve/trace.h"
+#include "record/trace.h"
+#include "serve/watch.h"
 
 enum lbx_session_kind { LBX_OF_PROGRAM, LBX_OF_CORE, LBX_OF_PROCESS };
 
@@ -32,11 +33,13 @@ struct lbx_session_start {
 	enum lbx_session_kind kind;
 	const char *program;      /* a path; NULL for a process, and for a core whose program is to be found */
 	const char *core;         /* likewise */
+	const char *warning;      /* what is wrong with the program, told with the status; or NULL */
 	long pid;
 	const char *const *args;  /* the program's, to NULL; or NULL */
 	const json_t *environment; /* an object of strings, or NULL */
 	const char *cwd;          /* or NULL */
 	bool skips;               /* steps pass over what belongs to the system and to libraries of tensors */
+	struct lbx_gdb *gdb;      /* that nobody listens to yet; taken over, also on failure */
 	struct lbx_trace *trace;  /* taken over, also on failure; NULL: none is kept */
 };
 
@@ -53,6 +56,7 @@ int lbx_session_id(const struct lbx_session *session);
 const char *lbx_session_name(const struct lbx_session *session);
 enum lbx_session_kind lbx_session_kind(const struct lbx_session *session);
 struct lbx_feed *lbx_session_feed(const struct lbx_session *session);
+struct lbx_watch *lbx_session_watch(const struct lbx_session *session);
 struct lbx_trace *lbx_session_trace(const struct lbx_session *session); /* NULL: none */
 enum lbx_session_state lbx_session_state(struct lbx_session *session);
 /* "paused". */
@@ -76,6 +80,10 @@ void lbx_session_leave(struct lbx_session *session);
 struct lbx_gdb *lbx_session_gdb(struct lbx_session *session);
 /* Sends a command that lets the program run, and returns when it runs. */
 bool lbx_session_go(struct lbx_session *session, const char *command);
+/* As lbx_gdb_tensor(), which is told what is known of variables. */
+bool lbx_session_ask_tensor(struct lbx_session *session, double seconds, const char *line, char **ret, size_t *n);
+/* Variables may have changed since they were looked at. */
+void lbx_session_doubt(struct lbx_session *session);
 /* Looks again where the selected frame is, after it has been changed. */
 void lbx_session_look(struct lbx_session *session);
 

@@ -14,6 +14,7 @@ struct lbx_sessions_limits {
 	int most;           /* sessions at once */
 	double idle;        /* seconds, after which one that nobody uses ends */
 	const char *traces; /* the folder; NULL: none are kept */
+	bool keeps_spare;   /* a gdb is ready before a session needs one: half of what a start takes */
 };
 
 struct lbx_sessions *lbx_sessions_create(const struct lbx_sessions_limits *limits);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@
 /* What is started, as it was asked for. Its strings live as long as it does. */
 struct wanted {
 	struct lbx_session_start start;
-	char program[PATH_MAX], script[PATH_MAX], core[PATH_MAX], cwd[PATH_MAX];
+	char program[PATH_MAX], script[PATH_MAX], core[PATH_MAX], cwd[PATH_MAX], warning[2 * PATH_MAX];
 	const char *args[258];
 	char name[64];
 };
@@ -34,12 +36,15 @@ static bool real_file(struct lbx_call *call, const char *what, const char *path,
 	return true;
 }
 
-static bool is_elf(const char *path)
+/* ET_CORE, …; ET_NONE: it is no file in ELF. */
+static int elf_type(const char *path)
 {
-	char bytes[SELFMAG] = "";
+	Elf64_Ehdr head; /* of 32 bits, too, as far as it is looked at */
+	const ssize_t wanted = offsetof(Elf64_Ehdr, e_machine);
 	lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd >= 0 && read(fd, bytes, SELFMAG) == SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
+	return fd >= 0 && read(fd, &head, (size_t)wanted) == wanted && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 ? head.e_type
+														      : ET_NONE;
 }
 
 static bool find_in_path(const char *name, char ret[PATH_MAX])
@@ -105,19 +110,31 @@ static bool take_program(struct lbx_call *call, struct wanted *w, const char *pr
 		return false;
 	set_name(w, w->program);
 	w->start.program = w->program;
-	return is_elf(w->program) || take_script(call, w);
+	return elf_type(w->program) != ET_NONE || take_script(call, w);
 }
 
-/* The program of a core, as its list of files has it; nothing where it is not there, or another by now. */
+/* The program of a core is the one that was asked for, which gdb uses whatever it is; or the one that its list of files has,
+ * unless that is missing, or another by now. */
 static void find_program(struct wanted *w)
 {
+	const struct lbx_core_options options = { .exe = w->start.program, .force = true,
+						  .advice = "`program` says where it is now" };
 	struct lbx_target *target = NULL;
-	struct lbx_module module;
+	struct lbx_module module = { .is_program = false };
+	char why[PATH_MAX];
 
-	if (lbx_core_open(w->core, NULL, &target))
-		for (size_t i = 0; !w->start.program && lbx_target_module(target, i, &module); i++)
-			if (module.is_program && lbx_module_is_used(&module) && realpath(module.path, w->program))
-				w->start.program = w->program;
+	if (lbx_core_open(w->core, &options, &target))
+		for (size_t i = 0; !module.is_program && lbx_target_module(target, i, &module); i++)
+			;
+	if (w->start.program && target) {
+		lbx_core_warning(target, w->warning, sizeof w->warning);
+	} else if (module.is_program && !lbx_module_is_used(&module)) {
+		lbx_module_why(&module, why, sizeof why);
+		snprintf(w->warning, sizeof w->warning, "the program of this core, %s, %s", module.path, why);
+	} else if (module.is_program && realpath(module.path, w->program)) {
+		w->start.program = w->program;
+	}
+	w->start.warning = w->warning[0] ? w->warning : NULL;
 	lbx_target_destroy(target);
 	lb_clear_error();
 }
@@ -129,10 +146,9 @@ static bool take_core(struct lbx_call *call, struct wanted *w, const char *core)
 	w->start.core = w->core;
 	if (!real_file(call, "core", core, w->core))
 		return false;
-	if (!is_elf(w->core))
+	if (elf_type(w->core) != ET_CORE)
 		return lbx_refuse(call, 400, "%s is no core file", core);
-	if (!w->start.program)
-		find_program(w);
+	find_program(w);
 	return true;
 }
 
@@ -140,6 +156,8 @@ static bool take_process(struct lbx_call *call, struct wanted *w, long long pid)
 {
 	if (pid < 1 || pid > INT_MAX)
 		return lbx_refuse(call, 400, "pid: %lld is no process", pid);
+	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+		return lbx_refuse(call, 404, "there is no process %lld", pid);
 	w->start.kind = LBX_OF_PROCESS;
 	w->start.pid = (long)pid;
 	snprintf(w->name, sizeof w->name, "process_%lld", pid);
@@ -178,7 +196,7 @@ static bool run_start(struct lbx_call *call)
 	if (!take_wanted(call, w))
 		return false;
 	if (!lbx_sessions_start(call->sessions, &w->start, w->name, &call->session, &is_full)) {
-		call->status = is_full ? 503 : lb_error_cause() == LB_MISUSED ? 400 : 500;
+		call->status = is_full ? 503 : lb_error_cause() == LB_MISUSED ? 400 : lbx_status_of_gdb();
 		return false;
 	}
 	return lbx_answer(call, lbx_session_status(call->session));
@@ -190,8 +208,8 @@ const struct lbx_route lbx_route_start = {
 	.tool = "start",
 	.summary = "start a session",
 	.help = "Loads a program, which begins to run with continue_async; opens a core file; or attaches to a process, which\n"
-		"stands still from then on. Answers with the session's status. A session whose program\n"
-		"has ended can run it again.",
+		"stands still from then on. Answers with the session's status, in which `warning` tells of a core whose program is\n"
+		"missing, or another. A session whose program has ended can run it again.",
 	.params = {
 		{ "program", LBX_STRING, false, "the path of a program, or of a script of Python" },
 		{ "script_path", LBX_STRING, false, "another name for program" },

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "lazybones.h"
 #include "serve/route.h"
+#include "target/private_folder.h"
 
 enum { MOST_WORDS = 24, MOST_FILE = 64 << 20 };
 
@@ -55,7 +56,7 @@ static bool add_tensor(struct lbx_call *call, struct words *words, const char *t
 	return tensor[0] != '-' || lbx_refuse(call, 400, "'%s' is no tensor", tensor);
 }
 
-#define TENSOR_PARAM { "id", LBX_STRING, true, "a name, a number, #12 or 12, or an expression of the program" }
+#define TENSOR_PARAM { "id", LBX_TENSOR, true, "a name, a number, #12 or 12, or an expression of the program" }
 
 /* The tensor of the path, with a slice if one is given: 12 is the number of a tensor. */
 static bool add_id(struct lbx_call *call, struct words *words, const char *slice)
@@ -223,11 +224,11 @@ static bool read_file(const char *path, char **ret, size_t *n)
 /* Runs a command that writes the file named by its last word, in a folder that nobody else can reach. */
 static bool answer_file(struct lbx_call *call, struct words *words, const char *option, const char *name)
 {
-	char folder[] = "/tmp/lazybones-XXXXXX", path[64];
+	char folder[LBX_FOLDER_MAX], path[LBX_FOLDER_MAX + 32];
 	json_t *told = NULL;
 
-	if (!mkdtemp(folder))
-		return lb_fail("/tmp: %s", strerror(errno));
+	if (!lbx_private_folder("pictures", folder))
+		return false;
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	add(words, option);
 	add(words, path);
@@ -266,6 +267,38 @@ const struct lbx_route lbx_route_tensor_image = {
 	.run = run_tensor_image,
 };
 
+static bool run_tensor_raster(struct lbx_call *call)
+{
+	struct words words = { .at = { "image" }, .n = 1 };
+
+	if (!add_id(call, &words, lbx_call_string(call, "slice")))
+		return false;
+	add_string(call, &words, "channels", "--channels");
+	add_whole(call, &words, "width", "--width", 128);
+	add_whole(call, &words, "rows", "--rows", 128);
+	add(&words, "--values");
+	return lbx_answer_tensor(call, words.at);
+}
+
+const struct lbx_route lbx_route_tensor_raster = {
+	.method = "GET",
+	.path = "/tensors/{id}/raster",
+	.summary = "give the values that a heat map would have, averaged to a size",
+	.help = "What is larger than `width` and `rows` is averaged; \"marked\" are the pixels, counted row by row,\n"
+		"with NaN or Inf among their elements. All elements of the slice are read: of a large tensor ask for\n"
+		"a part, or with a step, ::100.",
+	.needs = LBX_WHERE_STOPPED,
+	.is_poll = true,
+	.params = {
+		TENSOR_PARAM,
+		{ "slice", LBX_STRING, false, "as in Python: 0,:4,::2" },
+		{ "channels", LBX_STRING, false, "which axis holds channels: first, last or none" },
+		{ "width", LBX_WHOLE, false, "columns at most (128)" },
+		{ "rows", LBX_WHOLE, false, "rows at most (128)" },
+	},
+	.run = run_tensor_raster,
+};
+
 static bool run_tensor_graph(struct lbx_call *call)
 {
 	struct words words = { .at = { "graph" }, .n = 1 };
@@ -282,7 +315,8 @@ const struct lbx_route lbx_route_tensor_graph = {
 	.method = "GET",
 	.path = "/tensors/{id}/graph.svg",
 	.summary = "draw the graph behind a tensor",
-	.help = "Graphviz draws it. As data: POST /command with `tensor graph T --json`.",
+	.help = "Graphviz draws it, which must be installed where the server runs. Without it: POST /command with\n"
+		"`tensor graph T --dot FILE`, for a dot elsewhere, or with `tensor graph T --json`, as data.",
 	.needs = LBX_WHERE_STOPPED,
 	.is_poll = true,
 	.type = "image/svg+xml",
@@ -315,8 +349,8 @@ const struct lbx_route lbx_route_diff = {
 	.summary = "compare two tensors, or a tensor with a file, and explain how they differ",
 	.needs = LBX_WHERE_STOPPED,
 	.params = {
-		{ "a", LBX_STRING, true, "a tensor: T[slice]; or a pattern" },
-		{ "b", LBX_STRING, true, "another, or a file: FILE[:NAME]" },
+		{ "a", LBX_TENSOR, true, "a tensor: T[slice]; or a pattern" },
+		{ "b", LBX_TENSOR, true, "another, or a file: FILE[:NAME]" },
 		{ "rtol", LBX_STRING, false, "relative tolerance" },
 		{ "atol", LBX_STRING, false, "absolute tolerance" },
 	},

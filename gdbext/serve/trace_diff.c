@@ -121,14 +121,34 @@ static const char *name_of(const json_t *tensor)
 	return *variable ? variable : lbx_mi_string(tensor, "name");
 }
 
-/* Of the name; else the first of the same shape that nobody of that name claims. NULL: there is none. */
+/* How many of its name stand before it: of variables that shadow each other the innermost stands first. */
+static int rank_of(const json_t *tensor, const json_t *mine)
+{
+	size_t i;
+	json_t *own;
+	int ret = 0;
+
+	json_array_foreach((json_t *)mine, i, own)
+	{
+		if (own == tensor)
+			break;
+		ret += strcmp(name_of(own), name_of(tensor)) == 0;
+	}
+	return ret;
+}
+
+/* Of the name, and as far down among its namesakes; else the first of the same shape that nobody of that name claims. NULL:
+ * there is none. */
 static const json_t *partner_of(const json_t *tensor, const json_t *mine, const json_t *others)
 {
 	const char *name = name_of(tensor);
 	size_t i, j;
 	json_t *other, *own;
+	int rank = rank_of(tensor, mine);
 
-	json_array_foreach((json_t *)others, i, other) if (strcmp(name_of(other), name) == 0) return other;
+	json_array_foreach((json_t *)others, i, other)
+		if (strcmp(name_of(other), name) == 0 && rank-- == 0)
+			return other;
 	json_array_foreach((json_t *)others, i, other)
 	{
 		bool is_claimed = !json_equal(json_object_get(other, "shape"), json_object_get(tensor, "shape"));

@@ -1,4 +1,4 @@
-/* Traces of sessions, as trace.h writes them. */
+/* Traces of sessions, as record/trace.h writes them. */
 #ifndef LBX_SERVE_TRACE_READ_H
 #define LBX_SERVE_TRACE_READ_H
 

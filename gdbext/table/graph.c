@@ -54,7 +54,7 @@ bool lbx_table_graph_by_id(struct lbx_table *table, uint64_t id, struct lbx_eval
 
 bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_eval_graph *ret)
 {
-	const struct lbx_slab *slab = &table->slabs[LB_KIND_GRAPH];
+	struct lbx_slab *slab = &table->slabs[LB_KIND_GRAPH];
 	unsigned char scratch[LBX_RECORD_MAX];
 	uint64_t slot, within;
 

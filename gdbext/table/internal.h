@@ -84,9 +84,11 @@ bool lbx_table_read(struct lbx_table *table);
 
 /* As in struct lbx_tensors_ops. */
 enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
+enum lbx_next lbx_table_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret);
 bool lbx_table_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 bool lbx_table_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 bool lbx_table_words(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret);
+bool lbx_table_scope(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_scope *ret);
 bool lbx_table_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 bool lbx_table_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
 bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);

@@ -6,6 +6,7 @@
 
 static const struct lbx_tensors_ops ops = {
 	.next = lbx_table_next,
+	.next_label = lbx_table_next_label,
 	.by_id = lbx_table_by_id,
 	.by_address = lbx_table_by_address,
 	.record_at = lbx_table_record_at,
@@ -17,6 +18,7 @@ static const struct lbx_tensors_ops ops = {
 	.program = lbx_table_program,
 	.take_computed = lbx_table_take_computed,
 	.words = lbx_table_words,
+	.scope = lbx_table_scope,
 };
 
 bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret)

@@ -19,7 +19,7 @@ static struct lbx_table *table_of(struct lbx_tensors *tensors)
 	return (struct lbx_table *)tensors;
 }
 
-static const struct lbx_slab *slab_of(const struct lbx_table *table)
+static struct lbx_slab *slab_of(struct lbx_table *table)
 {
 	return &table->slabs[LB_KIND_TENSOR];
 }
@@ -33,6 +33,25 @@ static bool read_record(struct lbx_table *table, uint64_t address, struct lbx_te
 	if (!record)
 		return false;
 	lbx_layout_decode(&slab->layout, record, ret);
+	return true;
+}
+
+/* Likewise, for a walk over the records from there to the end of `left`. */
+static const void *record_onward(struct lbx_table *table, uint64_t address, uint64_t left, unsigned char *scratch)
+{
+	size_t size = slab_of(table)->record_size;
+
+	return lbx_cache_onward(table->cache, address, size, address + left * size, scratch);
+}
+
+static bool read_onward(struct lbx_table *table, uint64_t address, uint64_t left, struct lbx_tensor_record *ret)
+{
+	unsigned char scratch[LBX_RECORD_MAX];
+	const void *record = record_onward(table, address, left, scratch);
+
+	if (!record)
+		return false;
+	lbx_layout_decode(&slab_of(table)->layout, record, ret);
 	return true;
 }
 
@@ -131,6 +150,7 @@ static bool decode_record(struct lbx_table *table, uint64_t address, const struc
 	ret->site = r->site[0];
 	ret->stack = r->stack[0];
 	ret->stream = r->stream[0];
+	ret->thread = r->thread[0];
 	ret->eval = r->eval[0];
 	ret->order = r->order[0];
 	ret->eval_ns = r->eval_ns[0];
@@ -271,7 +291,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 			continue;
 		}
 		++*slot;
-		if (!read_record(table, address, &r)) {
+		if (!read_onward(table, address, left, &r)) {
 			lb_clear_error();
 			note_bad(table, address, bad);
 			unreadable++;
@@ -305,6 +325,54 @@ enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct
 	return next_record(table_of(tensors), slot, true, ret, bad);
 }
 
+/* A field's value; the others stay where they are. */
+#define FIELD(layout, record, r, field) \
+	((layout)->same ? memcpy(&(r)->field, (const char *)(record) + offsetof(struct lbx_tensor_record, field), \
+				 sizeof (r)->field) \
+			: NULL)
+
+enum lbx_next lbx_table_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret)
+{
+	struct lbx_table *table = table_of(tensors);
+	const struct lbx_slab *slab = slab_of(table);
+	unsigned char scratch[LBX_RECORD_MAX];
+	struct lbx_tensor_record r;
+	uint64_t left, unreadable = 0;
+
+	if (*slot == 0 && !lbx_table_refresh(table))
+		return LBX_NEXT_ERROR;
+	while (*slot < slab->used) {
+		uint64_t address = lbx_slab_address(slab, *slot, &left);
+		if (left > slab->used - *slot)
+			left = slab->used - *slot;
+		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
+			*slot += left;
+			unreadable = 0;
+			continue;
+		}
+		++*slot;
+		const void *record = record_onward(table, address, left, scratch);
+		if (!record) {
+			lb_clear_error();
+			unreadable++;
+			continue;
+		}
+		unreadable = 0;
+		if (!slab->layout.same)
+			lbx_layout_decode(&slab->layout, record, &r);
+		FIELD(&slab->layout, record, &r, id);
+		FIELD(&slab->layout, record, &r, state);
+		FIELD(&slab->layout, record, &r, name);
+		if (!is_live(&r))
+			continue;
+		ret->key = (struct lbx_key){ tensors, address, r.id[0] };
+		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
+		return LBX_NEXT_TENSOR;
+	}
+	return LBX_NEXT_END;
+}
+#undef FIELD
+
 bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret)
 {
 	uint64_t bad = 0;
@@ -328,7 +396,7 @@ static bool search_id(struct lbx_table *table, uint64_t id, struct lbx_ids *ids,
 			unreadable = 0;
 			continue;
 		}
-		if (!read_record(table, address, &r)) {
+		if (!read_onward(table, address, left, &r)) {
 			lb_clear_error();
 			unreadable++;
 			continue;
@@ -348,6 +416,32 @@ static bool search_id(struct lbx_table *table, uint64_t id, struct lbx_ids *ids,
 	return false;
 }
 
+/* Where a program makes tensors and frees none, their numbers go with their slots: as far as a number is from the wanted
+ * one, so far is the slot. False: it is not found so. */
+static bool guess_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
+{
+	enum { GUESSES = 8 };
+	const struct lbx_slab *slab = slab_of(table);
+	struct lbx_tensor_record r;
+	bool clean = lb_ok();
+	uint64_t slot = id - 1;
+
+	for (int i = 0; i < GUESSES && slot < slab->used; i++) {
+		uint64_t address = lbx_slab_address(slab, slot, NULL);
+		if (!address || !read_record(table, address, &r)) {
+			if (clean && lb_error_cause() != LB_INTERRUPTED)
+				lb_clear_error();
+			return false;
+		}
+		if (r.id[0] == id) {
+			*ret_address = address;
+			return is_live(&r);
+		}
+		slot += id - r.id[0];
+	}
+	return false;
+}
+
 /* The slot of a live tensor with this id. Who asks again and again has all of them listed. */
 static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
 {
@@ -356,6 +450,8 @@ static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
 
 	if (!id)
 		return false;
+	if (!table->ids.is_built && guess_id(table, id, ret_address))
+		return true;
 	if (!table->ids.is_built && table->ids.searches++ < SEARCHES_MOST)
 		return search_id(table, id, NULL, ret_address);
 	if (!table->ids.is_built && search_id(table, 0, &table->ids, &address))

@@ -72,6 +72,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 			*c = '?';
 	ret->pid = lbx_root_integer(table, f->pid);
 	ret->rank = f->rank.bytes == 8 ? (int64_t)lbx_root_integer(table, f->rank) : -1;
+	ret->last_eval = lbx_root_integer(table, table->fields.last_eval);
 	ret->n_tensor_slots = table->slabs[LB_KIND_TENSOR].used;
 	ret->n_buffer_slots = table->slabs[LB_KIND_BUFFER].used;
 	ret->want_stack = (uint32_t)lbx_root_integer(table, f->want_stack);
@@ -111,7 +112,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, struct lbx_buffer_record *ret)
 {
-	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
+	struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
 	unsigned char scratch[LBX_RECORD_MAX];
 	uint64_t slot, within;
 
@@ -177,6 +178,7 @@ bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct l
 			.nbytes = r.nbytes[0],
 			.refs = r.refs[0],
 			.flags = r.flags[0],
+			.has_release = r.release[0],
 			.capacity = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0],
 		};
 		return true;

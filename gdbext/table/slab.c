@@ -46,6 +46,7 @@ bool lbx_slab_update(struct lbx_slab *slab, const char *kind, const struct lb_sl
 		return lb_fail("the symbol table's %s field 'used' is %llu, more than there are slots", kind,
 			       (unsigned long long)directory->used);
 	slab->used = directory->used;
+	slab->last.bytes = 0;
 	return true;
 }
 
@@ -65,19 +66,27 @@ uint64_t lbx_slab_address(const struct lbx_slab *slab, uint64_t slot, uint64_t *
 	return slab->tiers[i] ? slab->tiers[i] + within * slab->record_size : 0;
 }
 
-bool lbx_slab_find(const struct lbx_slab *slab, uint64_t address, uint64_t *slot, uint64_t *within)
+static bool find_tier(struct lbx_slab *slab, uint64_t address)
 {
 	uint64_t before = 0;
 
 	for (int i = 0; i < slab->n_tiers && before < slab->used; i++) {
 		uint64_t bytes = tier_bytes(slab, i);
 		if (bytes && address >= slab->tiers[i] && address - slab->tiers[i] < bytes) {
-			uint64_t distance = address - slab->tiers[i];
-			*slot = before + distance / slab->record_size;
-			*within = distance % slab->record_size;
-			return *slot < slab->used;
+			slab->last = (struct lbx_tier){ slab->tiers[i], bytes, before };
+			return true;
 		}
 		before += tier_slots(slab, i);
 	}
 	return false;
+}
+
+bool lbx_slab_find(struct lbx_slab *slab, uint64_t address, uint64_t *slot, uint64_t *within)
+{
+	if (address - slab->last.start >= slab->last.bytes && !find_tier(slab, address))
+		return false;
+	uint64_t distance = address - slab->last.start;
+	*slot = slab->last.slots_before + distance / slab->record_size;
+	*within = distance % slab->record_size;
+	return *slot < slab->used;
 }

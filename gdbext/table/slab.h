@@ -11,6 +11,10 @@ struct lbx_slab {
 	uint64_t first_tier, used;
 	int n_tiers;
 	uint64_t tiers[LBX_TIERS_MAX]; /* 0: not there, or impossible */
+	/* The tier that an address was last found in: its bytes, and the first of its slots. */
+	struct lbx_tier {
+		uint64_t start, bytes, slots_before;
+	} last;
 	struct lbx_layout layout;
 };
 
@@ -22,6 +26,6 @@ bool lbx_slab_update(struct lbx_slab *slab, const char *kind, const struct lb_sl
  * number of slots from this one to the tier's end. */
 uint64_t lbx_slab_address(const struct lbx_slab *slab, uint64_t slot, uint64_t *tier_left);
 /* The slot whose record holds an address, and how far into it; false if none does. */
-bool lbx_slab_find(const struct lbx_slab *slab, uint64_t address, uint64_t *slot, uint64_t *within);
+bool lbx_slab_find(struct lbx_slab *slab, uint64_t address, uint64_t *slot, uint64_t *within);
 
 #endif

@@ -25,6 +25,7 @@ struct lbx_root {
 	char version[16];
 	uint64_t pid;
 	int64_t rank;
+	uint64_t last_eval; /* number of the newest evaluation; 0: there has been none */
 	uint64_t n_tensor_slots, n_buffer_slots;
 	struct lb_counters counters; /* all 0 where they cannot be read */
 	char uncounted[LBX_WHY_MAX]; /* why they cannot, or "" */

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "lazybones.h"
 
-enum { LINE_BITS = 14, LINE = 1 << LINE_BITS, LINES_BITS = 10, LINES = 1 << LINES_BITS };
+enum { LINE_BITS = 14, LINE = 1 << LINE_BITS, LINES_BITS = 10, LINES = 1 << LINES_BITS, PIECE = 96 << 10 };
 
 struct line {
 	uint64_t tag; /* the line's number, plus 1; 0: empty */
@@ -18,6 +18,12 @@ struct lbx_cache {
 	struct lbx_target view; /* first */
 	struct lbx_target *target;
 	struct line lines[LINES];
+	char *piece; /* what is read onward; its bytes stay in the processor's cache while they are looked at */
+	uint64_t piece_at;
+	size_t piece_bytes;
+	uint64_t next;   /* where who reads onward is expected to go on */
+	uint64_t broken; /* up to there a piece could not be read */
+	bool is_mapped;  /* what was looked at last lies in the target's own pages */
 };
 
 static bool view_read(struct lbx_target *view, uint64_t address, void *to, size_t n)
@@ -44,6 +50,7 @@ void lbx_cache_destroy(struct lbx_cache *cache)
 		return;
 	for (int i = 0; i < LINES; i++)
 		free(cache->lines[i].own);
+	free(cache->piece);
 	free(cache);
 }
 
@@ -56,6 +63,8 @@ void lbx_cache_clear(struct lbx_cache *cache)
 {
 	for (int i = 0; i < LINES; i++)
 		cache->lines[i].tag = 0;
+	cache->piece_bytes = 0;
+	cache->next = cache->broken = 0;
 }
 
 void lbx_cache_use(struct lbx_cache *cache, struct lbx_target *target)
@@ -93,6 +102,7 @@ static const char *line_at(struct lbx_cache *cache, uint64_t address)
 			return NULL;
 		}
 	}
+	cache->is_mapped = mapped;
 	line->bytes = mapped ? mapped : line->own;
 	line->tag = number + 1;
 	return line->bytes;
@@ -111,6 +121,43 @@ const void *lbx_cache_at(struct lbx_cache *cache, uint64_t address, size_t n, vo
 		return lbx_target_read(cache->target, address, scratch, n) ? scratch : NULL;
 	}
 	return lbx_cache_read(cache, address, scratch, n) ? scratch : NULL;
+}
+
+/* False, without an error: not all of it can be read. */
+static bool read_piece(struct lbx_cache *cache, uint64_t address, size_t n)
+{
+	bool clean = lb_ok();
+
+	cache->piece_bytes = 0;
+	if (!cache->piece && !(cache->piece = malloc(PIECE)))
+		return false;
+	if (!lbx_target_read_ahead(cache->target, address, n) ||
+	    !lbx_target_read(cache->target, address, cache->piece, n)) {
+		if (clean && lb_error_cause() != LB_INTERRUPTED)
+			lb_clear_error();
+		return false;
+	}
+	cache->piece_at = address;
+	cache->piece_bytes = n;
+	return true;
+}
+
+const void *lbx_cache_onward(struct lbx_cache *cache, uint64_t address, size_t n, uint64_t end, void *scratch)
+{
+	uint64_t within = address - cache->piece_at;
+	bool goes_on = address == cache->next;
+
+	cache->next = address + n;
+	if (within < cache->piece_bytes && n <= cache->piece_bytes - within)
+		return cache->piece + within;
+	if (!goes_on || end - address < n || n > PIECE || address < cache->broken || cache->is_mapped ||
+	    lbx_target_runs(cache->target))
+		return lbx_cache_at(cache, address, n, scratch);
+	size_t bytes = end - address < PIECE ? (size_t)(end - address) : PIECE / n * n;
+	if (read_piece(cache, address, bytes))
+		return cache->piece;
+	cache->broken = address + bytes;
+	return lbx_cache_at(cache, address, n, scratch);
 }
 
 bool lbx_cache_read(struct lbx_cache *cache, uint64_t address, void *to, size_t n)

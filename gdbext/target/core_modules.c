@@ -302,8 +302,8 @@ bool lbx_core_modules_warning(const struct lbx_core_modules *modules, char *ret,
 			 exe);
 	else if (modules->exe == LBX_MODULE_FORCED)
 		snprintf(ret, size,
-			 "%s is used because of --force; its names may be wrong: its build id is %s, the "
-			 "core's is %s",
+			 "%s is used, but is not the program of this core, so names may be wrong: its build id "
+			 "is %s, the core's is %s",
 			 exe, found, wanted);
 	else if (modules->exe == LBX_MODULE_UNPROVEN)
 		snprintf(ret, size, "the core holds no build id to check %s against: its names may be wrong", exe);

@@ -5,7 +5,7 @@
 #include "lazybones.h"
 #include "target/demangle.h"
 
-enum { WORD = 8, BASES_MAX = 16, DEPTH_MAX = 16 };
+enum { WORD = 8, BASES_MAX = 16, DEPTH_MAX = 16, WHOLE_MAX = 1 << 30 };
 
 /* As it stands there: one that begins with '*' is of a class that only one module knows. */
 bool lbx_cxx_type_mangled(struct lbx_target *target, uint64_t type, char ret[LBX_CXX_MANGLED])
@@ -34,15 +34,22 @@ bool lbx_cxx_type_name(struct lbx_target *target, uint64_t type, char ret[LBX_CX
 	return ret[0] != '\0';
 }
 
+bool lbx_cxx_type_within(struct lbx_target *target, uint64_t vtable, int64_t *ret_top, uint64_t *ret)
+{
+	uint64_t front[2];
+
+	if (!vtable || vtable % WORD || !lbx_target_try_read(target, vtable - sizeof front, front, sizeof front) || !front[1])
+		return false;
+	*ret_top = (int64_t)front[0];
+	*ret = front[1];
+	return *ret_top <= 0 && *ret_top > -WHOLE_MAX;
+}
+
 bool lbx_cxx_type_of(struct lbx_target *target, uint64_t vtable, uint64_t *ret)
 {
-	uint64_t front[2]; /* how far the whole object is, which is 0 in the first table of a class */
+	int64_t top; /* 0 in the first table of a class */
 
-	if (!vtable || vtable % WORD || !lbx_target_try_read(target, vtable - sizeof front, front, sizeof front) ||
-	    front[0] || !front[1])
-		return false;
-	*ret = front[1];
-	return true;
+	return lbx_cxx_type_within(target, vtable, &top, ret) && top == 0;
 }
 
 bool lbx_cxx_type_is(struct lbx_target *target, uint64_t type, const char *mangled)

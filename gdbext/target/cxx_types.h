@@ -13,6 +13,8 @@ bool lbx_cxx_type_mangled(struct lbx_target *target, uint64_t type, char ret[LBX
 bool lbx_cxx_type_name(struct lbx_target *target, uint64_t type, char ret[LBX_CXX_NAME]);
 /* The type_info in front of a virtual table, as objects have that in their first word; false, quietly: there is none. */
 bool lbx_cxx_type_of(struct lbx_target *target, uint64_t vtable, uint64_t *ret);
+/* Likewise of any virtual table of a class: also how far its part of an object is from where the whole begins, which is 0 or less. */
+bool lbx_cxx_type_within(struct lbx_target *target, uint64_t vtable, int64_t *ret_top, uint64_t *ret);
 /* Whether it is that class, by its mangled name, or its first base leads to it. */
 bool lbx_cxx_type_is(struct lbx_target *target, uint64_t type, const char *mangled);
 

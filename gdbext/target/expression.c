@@ -6,15 +6,20 @@
 #include <ctype.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "target/containers.h"
+#include "target/dynamic.h"
 #include "target/inlined.h"
 #include "target/location.h"
 #include "target/type.h"
+#include "target/variables.h"
 
-enum { NAME = 256, MAX_DEPTH = 64, MAX_DIMENSIONS = 16, MAX_DIES = 4 << 20, MAX_BASES = 16 };
+enum { NAME = 256, MAX_DEPTH = 64, MAX_DIES = 4 << 20, MAX_BASES = 16, MAX_ELEMENTS = 1 << 16 };
 enum { ADDRESS = DW_TAG_unspecified_type }; /* as the tag of what `&` gives: nothing more is done with it */
 
 struct object {
@@ -26,10 +31,13 @@ struct object {
 };
 
 struct reader {
-	const struct lbx_variables_of *variables;
+	const struct lbx_variables_of *variables; /* NULL: the text is only read, and objects mean nothing */
 	const char *text;
 	int depth, dies;
 	bool has_variable;
+	const char *begin, *end; /* what has been read of the object that the next step is taken from */
+	char *why;               /* LBX_NOTHING_MAX bytes: why there is no value, or "" */
+	bool is_way;             /* there was something that no name and no slice of a tensor has */
 };
 
 static bool read_object(struct reader *r, struct object *ret);
@@ -56,9 +64,9 @@ static bool take_name(struct reader *r, char ret[NAME])
 	size_t n = 0;
 
 	skip(r);
-	if (!isalpha((unsigned char)*r->text) && *r->text != '_')
+	if (!isalpha((unsigned char)*r->text) && *r->text != '_' && *r->text != '$')
 		return false;
-	while (isalnum((unsigned char)r->text[n]) || r->text[n] == '_')
+	while (isalnum((unsigned char)r->text[n]) || r->text[n] == '_' || r->text[n] == '$')
 		if (++n == NAME)
 			return false;
 	memcpy(ret, r->text, n);
@@ -153,43 +161,12 @@ static enum found find_member(struct reader *r, Dwarf_Die *type, const char *nam
 	return found;
 }
 
-static bool take_member(struct reader *r, struct object *o)
-{
-	char name[NAME];
-	Dwarf_Die type = o->type;
-
-	return lbx_type_is_struct(o->tag) && o->in_memory && take_name(r, name) &&
-	       find_member(r, &type, name, o->value, 0, o) == HERE && settle(r, o);
-}
-
-/* How many elements each axis of an array has; 0 where that is not told. */
-static int dimensions(Dwarf_Die *array, uint64_t ret[MAX_DIMENSIONS])
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die child;
-	int n = 0;
-
-	if (dwarf_child(array, &child) != 0)
-		return 0;
-	do {
-		Dwarf_Word count = 0;
-		if (dwarf_tag(&child) != DW_TAG_subrange_type || n == MAX_DIMENSIONS)
-			continue;
-		if (dwarf_attr(&child, DW_AT_count, &attribute))
-			dwarf_formudata(&attribute, &count);
-		else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute) && dwarf_formudata(&attribute, &count) == 0)
-			count++;
-		ret[n++] = count;
-	} while (dwarf_siblingof(&child, &child) == 0);
-	return n;
-}
-
 static bool index_array(struct reader *r, struct object *o, uint64_t index)
 {
-	uint64_t sizes[MAX_DIMENSIONS], step;
+	uint64_t sizes[LBX_TYPE_AXES], step;
 	Dwarf_Die element;
 	Dwarf_Word width = 8;
-	int n = dimensions(&o->type, sizes), tag = lbx_type_of(&o->type, &element);
+	int n = lbx_type_axes(&o->type, sizes), tag = lbx_type_of(&o->type, &element);
 
 	if (o->dimension >= n || tag == 0 || !o->in_memory ||
 	    (!lbx_type_is_pointer(tag) && dwarf_aggregate_size(&element, &width) != 0))
@@ -212,61 +189,274 @@ static bool index_array(struct reader *r, struct object *o, uint64_t index)
 	return settle(r, o);
 }
 
-/* What a container holds at an index, or a smart pointer leads to. */
-static bool enter(struct reader *r, struct object *o, bool is_pointer, uint64_t index)
+/* Fails: what was read so far "is empty", "has no element 7". */
+static bool __attribute__((format(printf, 2, 3))) no_step(struct reader *r, const char *format, ...)
 {
-	struct lbx_container c;
+	size_t n = (size_t)(r->end - r->begin);
+	va_list args;
 
-	if (!lbx_type_is_struct(o->tag) || !o->in_memory ||
-	    !lbx_container_find(r->variables->target, &o->type, o->value, &c) || c.is_pointer != is_pointer)
+	if (!r->why || *r->why || n >= LBX_NOTHING_MAX / 2)
 		return false;
-	if (is_pointer) {
-		*o = (struct object){ .type = c.type, .tag = c.tag, .value = c.address };
-		return true;
-	}
-	if (index >= c.n)
-		return false;
-	*o = (struct object){ .type = c.type, .tag = c.tag, .in_memory = true, .value = c.address + index * c.width };
+	while (n && isspace((unsigned char)r->begin[n - 1]))
+		n--;
+	snprintf(r->why, LBX_NOTHING_MAX, "%.*s ", (int)n, r->begin);
+	n = strlen(r->why);
+	va_start(args, format);
+	vsnprintf(r->why + n, LBX_NOTHING_MAX - n, format, args);
+	va_end(args);
+	return false;
+}
+
+static bool find_container(struct reader *r, const struct object *o, struct lbx_container *ret)
+{
+	struct lbx_object in = { .type = o->type, .tag = o->tag, .address = o->value };
+
+	return o->in_memory && lbx_container_find(r->variables->target, &in, ret);
+}
+
+static bool take_object(struct reader *r, const struct lbx_object *from, struct object *o)
+{
+	*o = (struct object){ .type = from->type, .tag = from->tag, .in_memory = true, .value = from->address };
 	return settle(r, o);
 }
 
+static bool take_element(struct reader *r, const struct lbx_container *c, uint64_t i, struct object *o)
+{
+	struct lbx_object element;
+
+	if (c->kind == LBX_SEQUENCE && i >= c->n)
+		return no_step(r, "has no element %" PRIu64 ": there are %" PRIu64, i, c->n);
+	if (!lbx_container_at(r->variables->target, c, i, &element))
+		return no_step(r, "has no element %" PRIu64 " that can be read", i);
+	return take_object(r, &element, o);
+}
+
+static bool take_key(struct reader *r, struct lbx_container *c, const char *key, struct object *o)
+{
+	struct lbx_object value;
+	char own[LBX_KEY_MAX];
+
+	while (c->passed < MAX_ELEMENTS && lbx_container_next(r->variables->target, c, &value, own))
+		if (strcmp(own, key) == 0)
+			return take_object(r, &value, o);
+	if (c->passed < c->n)
+		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key, c->passed);
+	return no_step(r, "has nothing under %s", key);
+}
+
+/* What a pointer, a smart pointer or a std::optional leads to. */
 static bool dereference(struct reader *r, struct object *o)
 {
+	struct lbx_container c;
 	Dwarf_Die type;
 	uint64_t address;
 
 	if (o->tag == DW_TAG_array_type)
 		return index_array(r, o, 0);
-	if (lbx_type_is_struct(o->tag) && !enter(r, o, true, 0))
+	if (lbx_type_is_struct(o->tag)) {
+		if (!find_container(r, o, &c))
+			return false;
+		if (c.nothing)
+			return no_step(r, "%s", c.nothing);
+		if (c.kind != LBX_LEADS && c.kind != LBX_HOLDS)
+			return false;
+		if (c.kind == LBX_HOLDS)
+			return take_object(r, &c.object, o);
+		*o = (struct object){ .type = c.object.type, .tag = c.object.tag, .value = c.object.address };
+	}
+	if (o->tag != DW_TAG_pointer_type || !number_of(r, o, &address))
 		return false;
-	if (o->tag != DW_TAG_pointer_type || !number_of(r, o, &address) || address == 0)
-		return false;
+	if (address == 0)
+		return no_step(r, "is null");
 	int tag = lbx_type_of(&o->type, &type);
 	*o = (struct object){ .type = type, .tag = tag, .in_memory = true, .value = address };
 	return settle(r, o);
 }
 
-static bool take_index(struct reader *r, struct object *o)
+/* No key of lbx_container_next() is as long as one that finds no room. */
+static bool read_text_key(struct reader *r, char ret[LBX_KEY_MAX])
 {
-	Dwarf_Word width = 8;
-	char *end;
+	const char *begin = r->text, *end = begin + 1;
+
+	while (*end && *end != '"')
+		end += *end == '\\' && end[1] ? 2 : 1;
+	if (!*end)
+		return false;
+	r->is_way = true;
+	r->text = ++end;
+	if (!r->variables)
+		return true;
+	if (end - begin >= LBX_KEY_MAX)
+		return false;
+	memcpy(ret, begin, (size_t)(end - begin));
+	ret[end - begin] = '\0';
+	return true;
+}
+
+/* A number, or a variable that has one. */
+static bool read_term(struct reader *r, uint64_t *ret)
+{
+	const char *begin = r->begin, *end = r->end;
+	bool had_variable = r->has_variable;
+	struct object o = { .tag = 0 };
+	char *behind;
 
 	skip(r);
-	if (!isdigit((unsigned char)*r->text))
-		return false;
-	uint64_t index = strtoull(r->text, &end, 0);
-	r->text = end;
-	if (!take(r, "]"))
-		return false;
-	if (o->tag == DW_TAG_array_type)
-		return index_array(r, o, index);
-	if (lbx_type_is_struct(o->tag) && enter(r, o, false, index))
+	if (isdigit((unsigned char)r->text[*r->text == '-'])) {
+		*ret = strtoull(r->text, &behind, 0);
+		r->text = behind;
 		return true;
-	if (!dereference(r, o) || (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&o->type, &width) != 0) ||
+	}
+	r->has_variable = false;
+	if (!read_object(r, &o) || (r->variables && !number_of(r, &o, ret)))
+		return false;
+	r->has_variable = had_variable;
+	r->begin = begin;
+	r->end = end;
+	return true;
+}
+
+/* An index: a sum of numbers; a map's key as lbx_container_next() writes it. */
+static bool read_key(struct reader *r, char ret[LBX_KEY_MAX], uint64_t *ret_number, bool *is_text)
+{
+	uint64_t term = 0;
+
+	*ret_number = 0;
+
+	skip(r);
+	*is_text = *r->text == '"';
+	if (*is_text)
+		return read_text_key(r, ret);
+	if (!read_term(r, ret_number))
+		return false;
+	for (bool plus; (plus = take(r, "+")) || take(r, "-");) {
+		r->is_way = true;
+		if (!read_term(r, &term))
+			return false;
+		*ret_number += plus ? term : -term;
+	}
+	snprintf(ret, LBX_KEY_MAX, "%" PRId64, (int64_t)*ret_number);
+	return true;
+}
+
+/* What has the index; `closing` stands behind it. */
+static bool take_index(struct reader *r, const char *closing, struct object *o)
+{
+	struct lbx_container c;
+	Dwarf_Word width = 8;
+	char key[LBX_KEY_MAX];
+	uint64_t index;
+	bool is_text;
+
+	if (!read_key(r, key, &index, &is_text) || !take(r, closing))
+		return false;
+	if (!r->variables)
+		return true;
+	if (o->tag == DW_TAG_array_type)
+		return !is_text && index_array(r, o, index);
+	if (lbx_type_is_struct(o->tag) && find_container(r, o, &c)) {
+		if (c.kind == LBX_DAMAGED)
+			return no_step(r, "%s", c.nothing);
+		if (c.kind == LBX_MAP)
+			return take_key(r, &c, key, o);
+		if (c.kind == LBX_SEQUENCE)
+			return !is_text && take_element(r, &c, index, o);
+	}
+	if (is_text || !dereference(r, o) || o->tag == 0 ||
+	    (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&o->type, &width) != 0) ||
 	    __builtin_mul_overflow(index, width, &index))
 		return false;
 	o->value += index;
 	return true;
+}
+
+/* What containers have of functions, but for `at`, which has an index. Others would be called for what they give. */
+static bool is_function(const char *name)
+{
+	static const char *const functions[] = { "get", "lock", "value", "front", "back" };
+
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strcmp(name, functions[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool take_result(struct reader *r, const struct lbx_container *c, const char *name, struct object *o)
+{
+	if (c->kind == LBX_SEQUENCE && (strcmp(name, "front") == 0 || strcmp(name, "back") == 0))
+		return c->n ? take_element(r, c, *name == 'f' ? 0 : c->n - 1, o) : no_step(r, "is empty");
+	if (c->kind == LBX_HOLDS && strcmp(name, "value") == 0)
+		return dereference(r, o);
+	if (c->kind != LBX_LEADS || (strcmp(name, "get") != 0 && strcmp(name, "lock") != 0))
+		return false;
+	*o = (struct object){ .type = c->object.type, .tag = c->object.tag, .value = c->object.address };
+	return true;
+}
+
+/* What the object's class does not have, the class may have that the object really is of. */
+static bool member_of(struct reader *r, const char *name, struct object *o)
+{
+	struct lbx_object in = { .type = o->type, .tag = o->tag, .address = o->value }, whole;
+	enum found found = find_member(r, &in.type, name, in.address, 0, o);
+
+	if (found == NOT_THERE && lbx_dynamic_object(r->variables->target, r->variables->lines, &in, &whole))
+		found = find_member(r, &whole.type, name, whole.address, 0, o);
+	return found == HERE;
+}
+
+/* A member, or what one of a container's functions gives. */
+static bool take_member(struct reader *r, struct object *o)
+{
+	struct lbx_container c;
+	char name[NAME];
+
+	if (!take_name(r, name))
+		return false;
+	if (!take(r, "("))
+		return !r->variables || (lbx_type_is_struct(o->tag) && o->in_memory && member_of(r, name, o) && settle(r, o));
+	r->is_way = true;
+	if (strcmp(name, "at") == 0) {
+		bool has = !r->variables || (find_container(r, o, &c) && (c.kind == LBX_SEQUENCE || c.kind == LBX_MAP));
+		return has && take_index(r, ")", o);
+	}
+	if (!is_function(name) || !take(r, ")"))
+		return false;
+	return !r->variables || (find_container(r, o, &c) && take_result(r, &c, name, o));
+}
+
+/* Behind `std::get<`: `1>(x)`, of a tuple, a pair, an array or a variant. */
+static bool read_get(struct reader *r, struct object *ret)
+{
+	struct lbx_container c;
+	const char *begin;
+	char *end;
+
+	skip(r);
+	r->is_way = true;
+	uint64_t i = strtoull(r->text, &end, 10);
+	if (!isdigit((unsigned char)*r->text))
+		return false;
+	r->text = end;
+	if (!take(r, ">") || !take(r, "("))
+		return false;
+	skip(r);
+	begin = r->text;
+	if (!read_object(r, ret))
+		return false;
+	r->begin = begin;
+	r->end = r->text;
+	if (!take(r, ")"))
+		return false;
+	if (!r->variables)
+		return true;
+	if (!find_container(r, ret, &c)) {
+		Dwarf_Die type = ret->type;
+		return i < 2 && lbx_type_is_struct(ret->tag) && ret->in_memory &&
+		       find_member(r, &type, i ? "second" : "first", ret->value, 0, ret) == HERE && settle(r, ret);
+	}
+	if (c.kind == LBX_HOLDS)
+		return dereference(r, ret);
+	return take_element(r, &c, i, ret);
 }
 
 static bool has_name(Dwarf_Die *die, const char *name, size_t n)
@@ -450,30 +640,61 @@ static bool read_variable(struct reader *r, struct object *ret)
 			return false;
 		strcat(strcat(name, *name ? "::" : ""), part);
 	} while (take(r, "::"));
-	return r->variables->frame ? find_local(r, name, ret) : find_global(r, name, ret);
+	if (!r->variables || *name == '$')
+		return !r->variables; /* a debugger's own variable is none of the program's */
+	if (!r->variables->frame)
+		return find_global(r, name, ret);
+	bool done = find_local(r, name, ret);
+	if (r->has_variable)
+		return done;
+	/* in a function of a class: one of its members */
+	struct object whole;
+	Dwarf_Die type;
+	if (!find_local(r, "this", &whole) || !dereference(r, &whole) || !lbx_type_is_struct(whole.tag)) {
+		r->has_variable = false;
+		return false;
+	}
+	type = whole.type;
+	r->has_variable = find_member(r, &type, name, whole.value, 0, ret) == HERE;
+	return r->has_variable && settle(r, ret);
+}
+
+static bool read_first(struct reader *r, struct object *ret)
+{
+	if (take(r, "("))
+		return read_object(r, ret) && take(r, ")");
+	return take(r, "std::get<") ? read_get(r, ret) : read_variable(r, ret);
+}
+
+/* `*` and `->` */
+static bool lead_on(struct reader *r, struct object *o)
+{
+	r->is_way = true;
+	return !r->variables || dereference(r, o);
 }
 
 static bool read_postfix(struct reader *r, struct object *ret)
 {
-	if (take(r, "(")) {
-		if (!read_object(r, ret) || !take(r, ")"))
-			return false;
-	} else if (!read_variable(r, ret)) {
+	skip(r);
+	const char *begin = r->text;
+
+	if (!read_first(r, ret))
 		return false;
-	}
 	for (;;) {
-		if (take(r, "->")) {
-			if (!dereference(r, ret) || !take_member(r, ret))
-				return false;
-		} else if (take(r, ".")) {
-			if (!take_member(r, ret))
-				return false;
-		} else if (take(r, "[")) {
-			if (!take_index(r, ret))
-				return false;
-		} else {
+		bool done;
+		skip(r);
+		r->begin = begin;
+		r->end = r->text;
+		if (take(r, "->"))
+			done = lead_on(r, ret) && take_member(r, ret);
+		else if (take(r, "."))
+			done = take_member(r, ret);
+		else if (take(r, "["))
+			done = take_index(r, "]", ret);
+		else
 			return true;
-		}
+		if (!done)
+			return false;
 	}
 }
 
@@ -484,9 +705,15 @@ static bool read_object(struct reader *r, struct object *ret)
 	if (r->depth++ == MAX_DEPTH)
 		return false;
 	if (take(r, "*")) {
-		done = read_object(r, ret) && dereference(r, ret);
+		skip(r);
+		const char *begin = r->text;
+		done = read_object(r, ret);
+		r->begin = begin;
+		r->end = r->text;
+		done = done && lead_on(r, ret);
 	} else if (take(r, "&")) {
-		done = read_object(r, ret) && ret->in_memory;
+		r->is_way = true;
+		done = read_object(r, ret) && (!r->variables || ret->in_memory);
 		ret->in_memory = false;
 		ret->tag = ADDRESS;
 	} else {
@@ -496,22 +723,63 @@ static bool read_object(struct reader *r, struct object *ret)
 	return done;
 }
 
-enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression, uint64_t *ret)
+static enum lbx_found read_whole(struct reader *r, struct object *ret)
+{
+	bool done = read_object(r, ret);
+
+	skip(r);
+	if (!r->has_variable)
+		return LBX_NO_VARIABLE;
+	return done && !*r->text ? LBX_FOUND : LBX_NO_VALUE;
+}
+
+bool lbx_expression_read(const char *text, bool *ret_is_way)
+{
+	struct reader r = { .text = text };
+	struct object unused = { .tag = 0 };
+	bool is = read_object(&r, &unused);
+
+	skip(&r);
+	*ret_is_way = r.is_way;
+	return is && !*r.text;
+}
+
+enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression,
+				    struct lbx_evaluated *ret)
+{
+	struct reader r = { .variables = variables, .text = expression, .why = ret->why };
+	struct lbx_container c;
+	struct object o;
+
+	*ret = (struct lbx_evaluated){ 0 };
+	enum lbx_found found = read_whole(&r, &o);
+	if (found != LBX_FOUND)
+		return found;
+	struct lbx_object in = { .type = o.type, .tag = o.tag, .address = o.value };
+	bool is_object = o.in_memory && (lbx_type_is_struct(o.tag) || o.tag == DW_TAG_array_type);
+	if (is_object && lbx_container_record(variables->target, &in, &ret->value))
+		return LBX_FOUND;
+	r.begin = expression;
+	r.end = r.text;
+	if (is_object && find_container(&r, &o, &c) && c.nothing)
+		no_step(&r, "%s", c.nothing);
+	if (is_object) {
+		ret->value = o.value;
+		ret->is_object = true;
+		return LBX_FOUND;
+	}
+	return number_of(&r, &o, &ret->value) ? LBX_FOUND : LBX_NO_VALUE;
+}
+
+bool lbx_expression_pointers(const struct lbx_variables_of *variables, const char *expression, lbx_pointer_fn *fn,
+			     void *context, bool *ret_more)
 {
 	struct reader r = { .variables = variables, .text = expression };
 	struct object o;
-	bool done = read_object(&r, &o);
 
-	skip(&r);
-	if (!r.has_variable)
-		return LBX_NO_VARIABLE;
-	if (!done || *r.text)
-		return LBX_NO_VALUE;
-	if (o.in_memory && lbx_type_is_struct(o.tag) && lbx_container_record(variables->target, &o.type, o.value, ret))
-		return LBX_FOUND;
-	if (o.in_memory && (lbx_type_is_struct(o.tag) || o.tag == DW_TAG_array_type)) {
-		*ret = o.value;
-		return LBX_FOUND;
-	}
-	return number_of(&r, &o, ret) ? LBX_FOUND : LBX_NO_VALUE;
+	if (read_whole(&r, &o) != LBX_FOUND || !o.in_memory)
+		return false;
+	struct lbx_object in = { .type = o.type, .tag = o.tag, .address = o.value };
+	*ret_more = !lbx_object_pointers(variables->target, variables->lines, expression, &in, fn, context);
+	return true;
 }

@@ -1,5 +1,6 @@
 /* Expressions of C over a program's variables, by its debug information: `layer->w`, `cache.kv[0]`,
- * `net::rows[i]` with a number for i, `*p`, `&x`; through containers as in C++ (containers.h): `layers[0]->w`. */
+ * `net::rows[i]` with a number for i, `*p`, `&x`; through containers as in C++ (containers.h):
+ * `layers[0]->w`, `cache["fc1"]`, `std::get<1>(state)`, `*mask`, and in a function of a class over its members. */
 #ifndef LBX_EXPRESSION_H
 #define LBX_EXPRESSION_H
 
@@ -14,6 +15,10 @@ struct lbx_variables_of {
 	uint64_t near;                 /* of global ones with the same name: that beside this code */
 };
 
+/* Whether a text is such an expression, whatever variables there are. *ret_is_way: it has steps that neither a name nor a
+ * slice of a tensor has: layers[i]->w, cache["fc1"], *mask. */
+bool lbx_expression_read(const char *text, bool *ret_is_way);
+
 /* What an expression came to. */
 enum lbx_found {
 	LBX_FOUND,
@@ -22,6 +27,11 @@ enum lbx_found {
 };
 /* The value of a pointer or a number; the record that an object stands for (containers.h); the address of what is larger
  * otherwise. */
-enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression, uint64_t *ret);
+enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression,
+				    struct lbx_evaluated *ret);
+/* The pointers in the object that it came to, as of a variable of that name (variables.h); whether there is more in it than was
+ * looked at. False: it came to none. */
+bool lbx_expression_pointers(const struct lbx_variables_of *variables, const char *expression, lbx_pointer_fn *fn,
+			     void *context, bool *ret_more);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "target/core_modules.h"
 #include "target/demangle.h"
+#include "target/dynamic.h"
 #include "target/inlined.h"
 
 struct lbx_lines {
@@ -21,6 +22,7 @@ struct lbx_lines {
 	char *vdso; /* the kernel's own module in a core; or NULL */
 	uint64_t vdso_at;
 	size_t vdso_size;
+	struct lbx_dynamic_classes dynamic;
 };
 
 static char *debuginfo_path;
@@ -196,6 +198,18 @@ struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *pr
 	return lines;
 }
 
+struct lbx_lines *lbx_lines_of_program(const char *path, uint64_t bias)
+{
+	struct lbx_lines *lines = create(&module_callbacks);
+
+	if (!lines || !lines->dwfl)
+		return lines;
+	dwfl_report_begin(lines->dwfl);
+	if (!dwfl_report_elf(lines->dwfl, path, path, -1, bias, true) || dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
+		forget(lines);
+	return lines;
+}
+
 struct lbx_lines *lbx_lines_of_file(const char *path, int fd)
 {
 	struct lbx_lines *lines = create(&module_callbacks);
@@ -228,6 +242,11 @@ void lbx_lines_destroy(struct lbx_lines *lines)
 struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines)
 {
 	return lines ? lines->dwfl : NULL;
+}
+
+struct lbx_dynamic_classes *lbx_lines_dynamic(struct lbx_lines *lines)
+{
+	return &lines->dynamic;
 }
 
 /* Between the segments of a module there may be room, and in it another's code. */

@@ -20,6 +20,8 @@ struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core, c
 /* Of the program with this file, and of what its dynamic loader lists: `loader` is the address of
  * its struct r_debug in the target, or 0. */
 struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program, uint64_t loader);
+/* Of a program's file alone, that lies so far beyond its own addresses. */
+struct lbx_lines *lbx_lines_of_program(const char *path, uint64_t bias);
 /* Of one file, at the addresses that it has itself. fd is the file, open, which stays the caller's, or -1: it is
  * opened by its name. */
 struct lbx_lines *lbx_lines_of_file(const char *path, int fd);
@@ -30,6 +32,9 @@ void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);
 /* For what more there is to ask; NULL when nothing is known. */
 struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);
+/* What dynamic.h keeps of the classes that it has found; it goes with the lines. */
+struct lbx_dynamic_classes;
+struct lbx_dynamic_classes *lbx_lines_dynamic(struct lbx_lines *lines);
 /* How many functions are inlined at an address, one within the other. */
 int lbx_lines_inlined(struct lbx_lines *lines, uint64_t pc);
 /* Of the innermost function at an address, where depth is 0; 1 is that which it is inlined into, or

@@ -108,18 +108,38 @@ static bool next_dynamic(struct dynamic *d, Elf64_Dyn *ret)
 	return ret->d_tag != DT_NULL;
 }
 
+/* Without PT_PHDR, as static programs are that may lie anywhere: by the ELF header, in front of the others, with which the first
+ * segment begins. */
+static uint64_t bias_by_file(struct lbx_loader *loader, const struct lbx_loaded *m)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr p;
+
+	if (!lbx_target_try_read(loader->target, m->headers - sizeof header, &header, sizeof header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phoff != sizeof header)
+		return 0;
+	for (uint64_t i = 0; lbx_loader_header(loader, m, i, &p); i++)
+		if (p.p_type == PT_LOAD && p.p_offset == 0)
+			return m->headers - sizeof header - p.p_vaddr;
+	return 0;
+}
+
 void lbx_loader_begin(struct lbx_loader *loader, struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum)
 {
 	struct lbx_loaded *m = &loader->program;
+	bool is_told = false;
 	Elf64_Phdr p;
 
 	*loader = (struct lbx_loader){ .target = target, .program = { .headers = at_phdr, .n_headers = at_phnum } };
 	for (uint64_t i = 0; lbx_loader_header(loader, m, i, &p); i++) {
 		if (p.p_type == PT_PHDR) {
 			m->bias = at_phdr - p.p_vaddr;
+			is_told = true;
 			break;
 		}
 	}
+	if (!is_told)
+		m->bias = bias_by_file(loader, m);
 	take_headers(loader, m);
 }
 

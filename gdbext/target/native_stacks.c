@@ -289,28 +289,57 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 	return lbx_variables(s->target, s->lines, frame, fn, context);
 }
 
-static bool evaluate(struct lbx_stacks *stacks, const char *expression, uint64_t *ret)
+/* An expression that is looked for in the frames of the first thread. */
+struct lookup {
+	const char *expression;
+	struct lbx_evaluated *value;
+	lbx_pointer_fn *fn; /* NULL: its value alone is wanted */
+	void *context;
+	bool *more;
+};
+
+static enum lbx_found look_up(const struct lookup *l, const struct lbx_variables_of *variables)
 {
-	struct stacks *s = stacks_of(stacks);
+	enum lbx_found found = lbx_expression_value(variables, l->expression, l->value);
+
+	if (found == LBX_FOUND && l->fn && !lbx_expression_pointers(variables, l->expression, l->fn, l->context, l->more))
+		return LBX_NO_VALUE;
+	return found;
+}
+
+static bool look_through(struct stacks *s, const struct lookup *l)
+{
 	struct lbx_variables_of variables = { .target = s->target, .lines = s->lines };
 	enum lbx_found found = LBX_NO_VARIABLE;
 	struct lbx_stack stack = { .n = 0 };
 	bool clean = lb_ok();
 	uint64_t tid;
 
-	if (threads(stacks, &tid, 1) > 0 && walk(stacks, tid, LBX_FRAMES_MAX, 0, &stack) && stack.n)
+	if (threads(&s->base, &tid, 1) > 0 && walk(&s->base, tid, LBX_FRAMES_MAX, 0, &stack) && stack.n)
 		variables.near = lbx_frame_code(&stack.frames[0]);
 	for (int i = 0; i < stack.n && found == LBX_NO_VARIABLE; i++) {
 		variables.frame = &stack.frames[i];
-		found = lbx_expression_value(&variables, expression, ret);
+		found = look_up(l, &variables);
 	}
 	variables.frame = NULL;
 	if (found == LBX_NO_VARIABLE)
-		found = lbx_expression_value(&variables, expression, ret);
+		found = look_up(l, &variables);
 	lbx_stack_release(&stack);
 	if (clean)
 		lb_clear_error();
 	return found == LBX_FOUND;
+}
+
+static bool evaluate(struct lbx_stacks *stacks, const char *expression, struct lbx_evaluated *ret)
+{
+	return look_through(stacks_of(stacks), &(struct lookup){ .expression = expression, .value = ret });
+}
+
+static bool within(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context,
+		   bool *ret_more)
+{
+	struct lbx_evaluated unused;
+	return look_through(stacks_of(stacks), &(struct lookup){ expression, &unused, fn, context, ret_more });
 }
 
 static int waits(struct lbx_stacks *stacks, struct lbx_wait *ret, int max)
@@ -338,6 +367,7 @@ static const struct lbx_stacks_ops ops = {
 	.line = line,
 	.pointers = pointers,
 	.evaluate = evaluate,
+	.within = within,
 	.waits = waits,
 	.destroy = destroy,
 };

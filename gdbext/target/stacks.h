@@ -58,6 +58,14 @@ struct lbx_pointer {
 /* False stops the search. */
 typedef bool lbx_pointer_fn(void *context, const struct lbx_pointer *pointer);
 
+/* What an expression came to. */
+enum { LBX_NOTHING_MAX = 256 };
+struct lbx_evaluated {
+	uint64_t value;
+	bool is_object;        /* the value is its address */
+	char why[LBX_NOTHING_MAX]; /* why there is nothing: "m->mask is empty"; or "" */
+};
+
 struct lbx_stacks {
 	const struct lbx_stacks_ops *ops;
 };
@@ -79,7 +87,10 @@ struct lbx_stacks_ops {
 	/* The value of an expression of C's over the variables of the first thread's frames, the innermost
 	 * first, or over the program's global ones (target/expression.h). False, without error, when it
 	 * has none. NULL: the debugger evaluates. */
-	bool (*evaluate)(struct lbx_stacks *stacks, const char *expression, uint64_t *ret);
+	bool (*evaluate)(struct lbx_stacks *stacks, const char *expression, struct lbx_evaluated *ret);
+	/* The pointers in the object that such an expression comes to, those of what is in its containers included; whether
+	 * there is more in it than was looked at. False: it comes to none. NULL: not known. */
+	bool (*within)(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context, bool *ret_more);
 	/* All threads, `max` at most, and what they wait for, without holding the program for that; of what stands still, what
 	 * they may wait for, if the innermost functions of their stacks do (target/waits.h). NULL: not known. */
 	int (*waits)(struct lbx_stacks *stacks, struct lbx_wait *ret, int max);

@@ -1,6 +1,7 @@
 #include "target/type.h"
 
 #include <dwarf.h>
+#include <string.h>
 
 enum { MAX_PEELED = 32 };
 
@@ -41,6 +42,36 @@ bool lbx_type_is_pointer(int tag)
 bool lbx_type_is_struct(int tag)
 {
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+bool lbx_type_is_same(Dwarf_Die *a, Dwarf_Die *b)
+{
+	const char *name = dwarf_diename(a), *other = dwarf_diename(b);
+	Dwarf_Word size, other_size;
+
+	return name && other && strcmp(name, other) == 0 && dwarf_aggregate_size(a, &size) == 0 &&
+	       dwarf_aggregate_size(b, &other_size) == 0 && size == other_size;
+}
+
+int lbx_type_axes(Dwarf_Die *array, uint64_t ret[LBX_TYPE_AXES])
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die child;
+	int n = 0;
+
+	if (dwarf_child(array, &child) != 0)
+		return 0;
+	do {
+		Dwarf_Word count = 0;
+		if (dwarf_tag(&child) != DW_TAG_subrange_type || n == LBX_TYPE_AXES)
+			continue;
+		if (dwarf_attr(&child, DW_AT_count, &attribute))
+			dwarf_formudata(&attribute, &count);
+		else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute) && dwarf_formudata(&attribute, &count) == 0)
+			count++;
+		ret[n++] = count;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return n;
 }
 
 /* In some compilers' words an enumeration has an encoding of its own, in others' that of a type of numbers. */

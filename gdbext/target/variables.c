@@ -11,30 +11,36 @@
 
 #include "lazybones.h"
 #include "target/containers.h"
+#include "target/dynamic.h"
 #include "target/inlined.h"
 #include "target/location.h"
 #include "target/type.h"
 #include "target/printable.h"
 
 enum {
-	MAX_POINTERS = 4096,
+	MAX_POINTERS = 4096, /* of a frame */
+	MAX_LOOKS = 1 << 17, /* at members and elements, of a frame */
+	MAX_POINTERS_WITHIN = 1 << 15, /* of an object that is asked for itself */
+	MAX_LOOKS_WITHIN = 1 << 18,
 	MAX_ELEMENTS = 256,
-	MAX_MEMBERS = 256,
 	MAX_NAMELESS = 8,
 	MAX_CONTAINERS = 8,
-	MAX_DIES = 10000,
 	MAX_LOOKED = 1 << 20,
 	STEPS = 2,
+	STEPS_WITHIN = 4,
 	NAME = LBX_VARIABLE_MAX
 };
 
 struct search {
 	struct lbx_scope scope;
+	struct lbx_lines *lines;
 	lbx_pointer_fn *fn;
 	void *context;
 	bool is_argument, stopped;
 	Dwarf_Die *derived; /* the class whose base is visited; or NULL */
-	int found, dies, nameless, containers;
+	const struct lbx_object *visited; /* the base of it that has been; or NULL */
+	int pointers_left, looks_left, nameless, containers;
+	bool is_cut; /* there is more than was looked at */
 	int looked; /* members, for namesakes */
 };
 
@@ -48,8 +54,22 @@ static void emit(struct search *s, const char *name, uint64_t value)
 		return;
 	snprintf(pointer.expression, sizeof pointer.expression, "%s", name);
 	lbx_make_printable(pointer.expression);
-	if (s->found++ == MAX_POINTERS || !s->fn(s->context, &pointer))
+	s->is_cut |= s->pointers_left == 0;
+	if (s->pointers_left-- == 0 || !s->fn(s->context, &pointer))
 		s->stopped = true;
+}
+
+/* At one more. */
+static bool may_look(struct search *s)
+{
+	s->is_cut |= s->looks_left <= 0;
+	return !s->stopped && s->looks_left-- > 0;
+}
+
+static bool has_more_elements(struct search *s, uint64_t i, uint64_t n)
+{
+	s->is_cut |= i >= MAX_ELEMENTS && i < n;
+	return i < n && i < MAX_ELEMENTS && may_look(s);
 }
 
 /* The members of a class that have a name, those of its bases and nameless members included. */
@@ -96,6 +116,16 @@ static void visit_part(struct search *s, const char *name, const char *separator
 	s->nameless--;
 }
 
+static bool is_visited(const struct search *s, Dwarf_Die *type, uint64_t address)
+{
+	Dwarf_Die base;
+
+	if (!s->visited || s->visited->address != address)
+		return false;
+	base = s->visited->type;
+	return lbx_type_is_same(type, &base);
+}
+
 static void visit_member(struct search *s, const char *name, const char *separator, Dwarf_Die *type, Dwarf_Die *member,
 			 uint64_t address, int steps)
 {
@@ -111,16 +141,22 @@ static void visit_member(struct search *s, const char *name, const char *separat
 		return;
 	int tag = lbx_type_of(member, &member_type);
 	bool is_base = dwarf_tag(member) == DW_TAG_inheritance;
+	if (is_base && tag && is_visited(s, &member_type, address + offset))
+		return;
 	if (!member_name || is_base) {
 		if (lbx_type_is_struct(tag))
 			visit_part(s, name, separator, is_base ? type : NULL, &member_type, address + offset, steps);
 		return;
 	}
-	if (is_hidden(s, member_name))
+	/* the virtual table's address has a name that cannot be said */
+	if (strncmp(member_name, "_vptr", 5) == 0 || is_hidden(s, member_name))
 		return;
 	snprintf(path, sizeof path, "%s%s%s", name, separator, member_name);
+	const struct lbx_object *visited = s->visited;
 	s->derived = NULL;
+	s->visited = NULL;
 	visit(s, path, &member_type, tag, address + offset, steps);
+	s->visited = visited;
 	s->derived = derived;
 }
 
@@ -128,7 +164,6 @@ static void visit_members(struct search *s, const char *name, const char *separa
 			  int steps)
 {
 	Dwarf_Die member;
-	int left = MAX_MEMBERS;
 
 	if (dwarf_child(type, &member) != 0)
 		return;
@@ -136,23 +171,62 @@ static void visit_members(struct search *s, const char *name, const char *separa
 		int tag = dwarf_tag(&member);
 		if (tag == DW_TAG_member || tag == DW_TAG_inheritance)
 			visit_member(s, name, separator, type, &member, address, steps);
-	} while (--left > 0 && s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&member, &member) == 0);
+	} while (may_look(s) && dwarf_siblingof(&member, &member) == 0);
+}
+
+/* It may really be of a class that is derived from its own, with more members. */
+static void visit_class(struct search *s, const char *name, const char *separator, const struct lbx_object *object, int steps)
+{
+	struct lbx_object whole;
+	Dwarf_Die type = object->type;
+
+	visit_members(s, name, separator, &type, object->address, steps);
+	if (s->stopped || !lbx_dynamic_object(s->scope.target, s->lines, object, &whole))
+		return;
+	s->derived = &whole.type;
+	s->visited = object;
+	visit_members(s, name, separator, &whole.type, whole.address, steps);
+	s->visited = NULL;
+	s->derived = NULL;
+}
+
+/* name[1][0] of element i of an array with such axes; false: that is too long. */
+static bool name_element(const char *name, const uint64_t *axes, int n, uint64_t i, char ret[NAME])
+{
+	uint64_t below = 1;
+	size_t used = (size_t)snprintf(ret, NAME, "%s", name);
+
+	for (int k = 1; k < n; k++)
+		below *= axes[k];
+	for (int k = 0; k < n && used < NAME; k++) {
+		used += (size_t)snprintf(ret + used, NAME - used, "[%llu]", (unsigned long long)(i / below));
+		i %= below;
+		below /= k + 1 < n ? axes[k + 1] : 1;
+	}
+	return used < NAME;
 }
 
 static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uint64_t address, int steps)
 {
+	uint64_t axes[LBX_TYPE_AXES], all = 1;
 	Dwarf_Die element;
 	Dwarf_Word bytes, width = 8;
 	char path[NAME];
-	int tag = lbx_type_of(type, &element);
+	int tag = lbx_type_of(type, &element), n = lbx_type_axes(type, axes);
 
 	if ((!lbx_type_is_pointer(tag) && !lbx_type_is_struct(tag)) || dwarf_aggregate_size(type, &bytes) != 0 ||
 	    (lbx_type_is_struct(tag) && dwarf_aggregate_size(&element, &width) != 0) || width == 0)
 		return;
-	for (uint64_t i = 0; i < bytes / width && i < MAX_ELEMENTS && !s->stopped; i++) {
-		snprintf(path, sizeof path, "%s[%llu]", name, (unsigned long long)i);
-		visit(s, path, &element, tag, address + i * width, steps);
-	}
+	if (n == 0)
+		return;
+	for (int k = 0; k < n; k++)
+		if (__builtin_mul_overflow(all, axes[k], &all))
+			return;
+	/* of a dimension that is not told there are no elements */
+	uint64_t n_elements = bytes / width < all ? bytes / width : all;
+	for (uint64_t i = 0; has_more_elements(s, i, n_elements); i++)
+		if (name_element(name, axes, n, i, path))
+			visit(s, path, &element, tag, address + i * width, steps);
 }
 
 static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, uint64_t value, int steps)
@@ -170,24 +244,59 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 		snprintf(path, sizeof path, "*%s", name);
 		visit(s, path, &target, tag, value, 0);
 	} else if (lbx_type_is_struct(tag)) {
-		visit_members(s, name, "->", &target, value, 0);
+		visit_class(s, name, "->", &(struct lbx_object){ target, tag, value }, steps - 1);
 	}
 }
 
-/* What stands behind a container counts for the container itself: no step. */
-static bool visit_container(struct search *s, const char *name, Dwarf_Die *type, uint64_t address, int steps)
+static void visit_element(struct search *s, const char *path, struct lbx_object *element, int steps)
+{
+	visit(s, path, &element->type, element->tag, element->address, steps);
+}
+
+static void visit_elements(struct search *s, const char *name, const struct lbx_container *c, int steps)
+{
+	struct lbx_object element;
+	char path[NAME];
+
+	for (uint64_t i = 0; has_more_elements(s, i, c->n); i++) {
+		if (!lbx_container_at(s->scope.target, c, i, &element))
+			continue;
+		snprintf(path, sizeof path, c->kind == LBX_TUPLE ? "std::get<%2$llu>(%1$s)" : "%1$s[%2$llu]", name,
+			 (unsigned long long)i);
+		visit_element(s, path, &element, steps);
+	}
+}
+
+static void visit_map(struct search *s, const char *name, struct lbx_container *c, int steps)
+{
+	char path[NAME], key[LBX_KEY_MAX];
+	struct lbx_object value;
+
+	while (has_more_elements(s, c->passed, c->n) && lbx_container_next(s->scope.target, c, &value, key)) {
+		snprintf(path, sizeof path, "%s[%s]", name, key);
+		if (*key && strlen(name) + strlen(key) + 3 < sizeof path)
+			visit_element(s, path, &value, steps);
+	}
+}
+
+/* What a container or a smart pointer has counts for the whole: no step. */
+static bool visit_container(struct search *s, const char *name, const struct lbx_object *object, int steps)
 {
 	struct lbx_container c;
 	char path[NAME];
 
-	if (s->containers == MAX_CONTAINERS || !lbx_container_find(s->scope.target, type, address, &c))
+	if (s->containers == MAX_CONTAINERS || !lbx_container_find(s->scope.target, object, &c))
 		return false;
 	s->containers++;
-	if (c.is_pointer)
-		visit_pointer(s, name, &c.type, c.address, steps);
-	for (uint64_t i = 0; i < c.n && i < MAX_ELEMENTS && s->dies++ < MAX_DIES && !s->stopped; i++) {
-		snprintf(path, sizeof path, "%s[%llu]", name, (unsigned long long)i);
-		visit(s, path, &c.type, c.tag, c.address + i * c.width, steps);
+	if (c.kind == LBX_LEADS) {
+		visit_pointer(s, name, &c.object.type, c.object.address, steps);
+	} else if (c.kind == LBX_HOLDS && !c.nothing) {
+		snprintf(path, sizeof path, "*%s", name);
+		visit_element(s, steps && lbx_type_is_struct(c.object.tag) ? path : name, &c.object, steps);
+	} else if (c.kind == LBX_MAP) {
+		visit_map(s, name, &c, steps);
+	} else if (c.kind == LBX_SEQUENCE || c.kind == LBX_TUPLE) {
+		visit_elements(s, name, &c, steps);
 	}
 	s->containers--;
 	return true;
@@ -207,6 +316,28 @@ static void visit_referred(struct search *s, const char *name, Dwarf_Die *type, 
 		visit(s, name, &target, tag, address, steps);
 }
 
+/* A class that wraps a pointer stands for it. A text has no tensors in it, and many members. */
+static void visit_struct(struct search *s, const char *name, const struct lbx_object *object, int steps)
+{
+	static const char text[] = "basic_string<";
+	Dwarf_Die type = object->type;
+	const char *class = dwarf_diename(&type);
+	struct lbx_object member;
+	uint64_t value;
+
+	if (class && strncmp(class, text, sizeof text - 1) == 0)
+		return;
+	if (lbx_container_record(s->scope.target, object, &value))
+		emit(s, name, value);
+	else if (visit_container(s, name, object, steps))
+		;
+	else if (lbx_wrapper_member(object, &member) &&
+		 lbx_target_try_read(s->scope.target, member.address, &value, sizeof value))
+		visit_pointer(s, name, &member.type, value, 0);
+	else if (steps > 0)
+		visit_class(s, name, ".", object, steps - 1);
+}
+
 /* An object in memory. `steps`: how much further structs and pointers are followed. */
 static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address, int steps)
 {
@@ -223,11 +354,8 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 			visit_pointer(s, name, type, value, steps > 0 ? steps - 1 : 0);
 	} else if (tag == DW_TAG_array_type && steps >= 0) {
 		visit_array(s, name, type, address, steps - 1);
-	} else if (lbx_type_is_struct(tag) && lbx_container_record(s->scope.target, type, address, &value)) {
-		emit(s, name, value);
-	} else if (lbx_type_is_struct(tag) && steps > 0) {
-		if (!visit_container(s, name, type, address, steps))
-			visit_members(s, name, ".", type, address, steps - 1);
+	} else if (lbx_type_is_struct(tag) && steps >= 0) {
+		visit_struct(s, name, &(struct lbx_object){ *type, tag, address }, steps);
 	}
 }
 
@@ -262,13 +390,14 @@ static void visit_scope(struct search *s, Dwarf_Die *scope)
 		int tag = dwarf_tag(&child);
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
 			visit_variable(s, &child);
-	} while (s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&child, &child) == 0);
+	} while (may_look(s) && dwarf_siblingof(&child, &child) == 0);
 }
 
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context)
 {
-	struct search s = { .scope = { .target = target, .frame = frame }, .fn = fn, .context = context };
+	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context,
+			    .pointers_left = MAX_POINTERS, .looks_left = MAX_LOOKS };
 	struct lbx_functions f;
 
 	if (!lbx_functions_at(lbx_lines_dwfl(lines), lbx_frame_code(frame), &f))
@@ -286,4 +415,15 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	}
 	lbx_functions_release(&f);
 	return lb_ok();
+}
+
+bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name,
+			 const struct lbx_object *object, lbx_pointer_fn *fn, void *context)
+{
+	struct search s = { .scope = { .target = target }, .lines = lines, .fn = fn, .context = context,
+			    .pointers_left = MAX_POINTERS_WITHIN, .looks_left = MAX_LOOKS_WITHIN };
+	Dwarf_Die type = object->type;
+
+	visit(&s, name, &type, object->tag, object->address, STEPS_WITHIN);
+	return !s.is_cut;
 }

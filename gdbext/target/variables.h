@@ -2,11 +2,17 @@
 #ifndef LBX_VARIABLES_H
 #define LBX_VARIABLES_H
 
+#include "target/containers.h"
 #include "target/lines.h"
 #include "target/stacks.h"
 
 /* As lbx_stacks_ops.pointers. A frame without debug information has none. */
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context);
+
+/* Likewise of an object that is called `name`, from which more steps are taken than from a variable. False: it has more in it
+ * than is looked at. */
+bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name,
+			 const struct lbx_object *object, lbx_pointer_fn *fn, void *context);
 
 #endif

@@ -10,6 +10,10 @@ static bool is_rounded_once(int op)
 	case LB_OP_ABS:
 	case LB_OP_SQRT:
 	case LB_OP_SQUARE:
+	case LB_OP_SIGN:
+	case LB_OP_REAL:
+	case LB_OP_IMAG:
+	case LB_OP_CONJUGATE:
 	case LB_OP_FLOOR:
 	case LB_OP_CEIL:
 	case LB_OP_ROUND:
@@ -21,6 +25,7 @@ static bool is_rounded_once(int op)
 	case LB_OP_MAXIMUM:
 	case LB_OP_MINIMUM:
 	case LB_OP_REMAINDER:
+	case LB_OP_FLOOR_DIVIDE:
 	case LB_OP_WHERE:
 	case LB_OP_CLIP:
 	case LB_OP_DECODE:
@@ -49,7 +54,7 @@ static bool is_rounded_once(int op)
 static bool decides(int op)
 {
 	return op == LB_OP_FLOOR || op == LB_OP_CEIL || op == LB_OP_ROUND || op == LB_OP_REMAINDER ||
-	       op == LB_OP_PARTITION || op == LB_OP_QUANTIZE;
+	       op == LB_OP_FLOOR_DIVIDE || op == LB_OP_SIGN || op == LB_OP_PARTITION || op == LB_OP_QUANTIZE;
 }
 
 static void settle(struct lbx_recipe *r, struct lbx_step *s)

@@ -2,16 +2,30 @@
 
 #include "base/error.h"
 
-enum { ONE_IN = 20 /* may not fit: a word that only looks like an object, or one that is being made */ };
+enum {
+	ONE_IN = 20, /* may not fit: a word that only looks like an object, or one that is being made */
+	OTHERS = 3, /* or so many, where TELLING tell */
+	TELLING = 16,
+};
 
-size_t lbx_fit_least(size_t n)
+static size_t least(size_t n)
 {
 	return n - n / ONE_IN;
 }
 
+size_t lbx_fit_least(size_t n)
+{
+	return n < OTHERS ? 0 : least(n) < n - OTHERS ? least(n) : n - OTHERS;
+}
+
 bool lbx_fit_is_good(const struct lbx_fit *fit)
 {
-	return fit->n && fit->n_fits >= lbx_fit_least(fit->n);
+	return fit->n && fit->n_fits >= least(fit->n);
+}
+
+bool lbx_fit_is_told(const struct lbx_fit *fit)
+{
+	return fit->n - fit->n_fits <= OTHERS && fit->n_tell >= TELLING;
 }
 
 bool lbx_fit_fail(const char *library, const char *objects, int n, const struct lbx_fit *best)

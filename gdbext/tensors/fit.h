@@ -11,9 +11,12 @@ struct lbx_fit {
 	size_t n_hints, n_tell; /* of those that fit: what could hardly look so by chance, and what could not */
 };
 
-/* Of n, how many must fit. */
+/* Of n, with fewer than that none is believed. */
 size_t lbx_fit_least(size_t n);
 bool lbx_fit_is_good(const struct lbx_fit *fit);
+/* Whether so many tell that the few that do not fit are others: memory that was freed may look like an object, and of some
+ * tens of objects a few such are more than those that may not fit. */
+bool lbx_fit_is_told(const struct lbx_fit *fit);
 /* Says why none is believed, of "PyTorch" and its "tensors"; `n` layouts fit, `best` is the one that fits best. */
 bool lbx_fit_fail(const char *library, const char *objects, int n, const struct lbx_fit *best);
 

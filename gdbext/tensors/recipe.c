@@ -319,7 +319,7 @@ int lbx_step_unary(struct lbx_recipe *r, int op, int x)
 {
 	int y = like(r, op, x);
 
-	if (y != LBX_FAIL && (op == LB_OP_ISNAN || op == LB_OP_ISINF || op == LB_OP_LOGICAL_NOT))
+	if (y != LBX_FAIL && (op == LB_OP_LOGICAL_NOT || (op >= LB_OP_ISNAN && op <= LB_OP_ISNEGINF)))
 		r->steps[y].dtype = LB_BOOL;
 	return y;
 }

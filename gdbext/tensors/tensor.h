@@ -53,6 +53,7 @@ struct lbx_tensor {
 	uint64_t inputs[LB_INLINE_INPUTS]; /* addresses, or ids when flags has LB_FLAG_DETACHED */
 	uint64_t more_inputs;
 	uint64_t site;    /* pc in the caller */
+	uint64_t thread;  /* that made it, by its kernel's number; 0: not known */
 	uint32_t stack, stream;
 	uint64_t eval, order, eval_ns;
 	uint64_t computed; /* evaluations that computed it */
@@ -108,6 +109,7 @@ struct lbx_buffer {
 	uint64_t address, id, data, tensor;
 	int64_t nbytes, capacity;
 	uint32_t refs, flags;
+	bool has_release; /* the program takes it back by a function of its own */
 };
 
 #endif

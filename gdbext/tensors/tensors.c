@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "tensors/axes.h"
@@ -12,6 +13,21 @@
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
 {
 	return tensors->ops->next(tensors, slot, ret, bad);
+}
+
+enum lbx_next lbx_tensors_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret)
+{
+	struct lbx_tensor t;
+	uint64_t bad = 0;
+
+	if (tensors->ops->next_label)
+		return tensors->ops->next_label(tensors, slot, ret);
+	enum lbx_next next = lbx_tensors_next(tensors, slot, &t, &bad);
+	if (next == LBX_NEXT_TENSOR) {
+		ret->key = lbx_tensor_key(&t);
+		strcpy(ret->name, t.name);
+	}
+	return next;
 }
 
 bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
@@ -208,6 +224,21 @@ static enum lbx_next next_of_several(struct lbx_tensors *tensors, uint64_t *slot
 	return LBX_NEXT_END;
 }
 
+static enum lbx_next next_label_of_several(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret)
+{
+	struct lbx_tensors *set;
+	uint64_t within;
+
+	for (; (set = set_at(tensors, *slot, &within)); *slot = first_of_next_set(*slot)) {
+		enum lbx_next next = lbx_tensors_next_label(set, &within, ret);
+		if (next == LBX_NEXT_END)
+			continue;
+		*slot = with_set_of(*slot, within);
+		return next;
+	}
+	return LBX_NEXT_END;
+}
+
 static bool next_buffer_of_several(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
 {
 	struct lbx_tensors *set;
@@ -319,6 +350,7 @@ struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
 	/* what is asked of a tensor is asked of its own set */
 	static const struct lbx_tensors_ops ops = {
 		.next = next_of_several,
+		.next_label = next_label_of_several,
 		.by_id = by_id_in_several,
 		.by_address = by_address_in_several,
 		.by_path = by_path_in_several,

@@ -12,6 +12,7 @@ struct lbx_part;    /* tensors/part.h */
 struct lbx_recipe;  /* tensors/recipe.h */
 struct lbx_held;    /* tensors/held.h */
 struct lbx_keeper;  /* likewise */
+struct lbx_scope;   /* tensors/scope.h */
 
 struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
@@ -55,8 +56,21 @@ struct lbx_words {
 	struct lbx_word record, data; /* data.at: bytes from the record's beginning */
 };
 
+/* What tells a tensor from all others, of whatever set. It takes less room than the tensor. */
+struct lbx_key {
+	struct lbx_tensors *of;
+	uint64_t address, id;
+};
+/* What finds tensors by their names. */
+struct lbx_label {
+	struct lbx_key key;
+	char name[LB_NAME_MAX + 1]; /* "" without one */
+};
+
 struct lbx_tensors_ops {
 	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
+	/* NULL: `next` tells it. */
+	enum lbx_next (*next_label)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret);
 	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 	bool (*by_address)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 	/* What the program's own language calls a tensor, as Python does: `self.layers[3].weight`. `from` may be NULL: of all
@@ -91,6 +105,8 @@ struct lbx_tensors_ops {
 	void (*held)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_held *ret);
 	/* Likewise. */
 	bool (*keeper)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_keeper *ret);
+	/* See scope.h. */
+	bool (*scope)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_scope *ret);
 	/* See work.h. `stacks` may be NULL, or have looked at the threads already when the set was opened. */
 	bool (*work)(struct lbx_tensors *tensors, struct lbx_stacks *stacks, uint64_t *slot, struct lbx_work *ret);
 	/* False, without an error: its elements may come and go without any word that tells so. */
@@ -108,6 +124,8 @@ struct lbx_tensors_ops {
 /* The next live tensor at or after *slot, which becomes the slot behind it: one less gives the same tensor again. Free slots are skipped; unreadable ones are
  * counted in *bad (and the count is the caller's to tell). */
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
+/* Likewise, of its name alone: no more of a record is read than that takes, so that it may be damaged. */
+enum lbx_next lbx_tensors_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret);
 bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 /* By handle: fails, saying which, for an address outside the records, between records, of a freed tensor. */
 bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
@@ -119,11 +137,6 @@ bool lbx_tensors_is_module(struct lbx_tensors *tensors, uint64_t object);
 /* The tensor whose record holds an address. False without error when no record does; with one when that
  * tensor is freed or damaged. */
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
-/* What tells a tensor from all others, of whatever set. It takes less room than the tensor. */
-struct lbx_key {
-	struct lbx_tensors *of;
-	uint64_t address, id;
-};
 struct lbx_key lbx_tensor_key(const struct lbx_tensor *t);
 /* The tensor as it is now. Fails like lbx_tensors_by_address(), or, where that is 0, lbx_tensors_by_id(). */
 bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret);

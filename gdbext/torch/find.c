@@ -11,6 +11,7 @@
 #include "torch/torch.h"
 
 enum { MAX_OBJECTS = 1 << 24, PLACES_MAX = 1 << 20, SAMPLE = 500, WORD = 8, COUNT_MAX = 1 << 30 };
+enum { WEAK_MAX = 1 << 14 /* beside the other in one word: less than the upper half of an address */ };
 
 static bool add(uint64_t **list, size_t *room, size_t *n, uint64_t address)
 {
@@ -61,7 +62,7 @@ static bool is_counted(struct lbx_target *target, uint64_t address)
 	if (!lbx_target_try_read(target, address + 8, counts, sizeof counts))
 		return false;
 	return (is_count(counts[0]) && is_count(counts[1])) ||
-	       (is_count(counts[0] & UINT32_MAX) && is_count(counts[0] >> 32 & INT32_MAX));
+	       (is_count(counts[0] & UINT32_MAX) && (counts[0] >> 32 & INT32_MAX) - 1 < WEAK_MAX);
 }
 
 /* Whether a tensor's elements lie in its storage. */
@@ -157,20 +158,32 @@ static bool no_layout(struct lbx_torch_set *s, struct lbx_target *target, const 
 }
 
 /* One that no known version has is believed only if some tell. */
+static bool is_good(const struct lbx_fit *fit, const struct lbx_torch_layout *layout)
+{
+	return lbx_fit_is_good(fit) && (fit->n_tell || (fit->n_hints && layout->since));
+}
+
 static bool decide_layout(struct lbx_torch_set *s, struct lbx_target *target)
 {
-	struct lbx_torch_layout guess;
+	struct lbx_torch_layout guess, told = { 0 };
 	struct sample sample;
-	int n = 0;
+	int n = 0, n_told = 0;
 
 	take_sample(s, target, &sample);
 	for (int i = 0; lbx_torch_layout_guess(i, &guess); i++) {
 		struct lbx_fit f = fit_all(s, target, &guess, &sample, lbx_fit_least(sample.n));
 		guess.since = since(&guess);
-		if (!lbx_fit_is_good(&f) || !(f.n_tell || (f.n_hints && guess.since)))
-			continue;
-		n++;
-		s->layout = guess;
+		if (is_good(&f, &guess)) {
+			n++;
+			s->layout = guess;
+		} else if (lbx_fit_is_told(&f)) {
+			n_told++;
+			told = guess;
+		}
+	}
+	if (n == 0 && n_told == 1) {
+		s->layout = told;
+		return true;
 	}
 	return n == 1 || no_layout(s, target, &sample, n);
 }

@@ -546,7 +546,7 @@ static bool is_computed(struct lbx_context *context, const char *pattern)
 static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
 	lb_auto_free struct diff *d = calloc(1, sizeof *d);
-	int64_t seconds = DEFAULT_SECONDS, limit = 0;
+	int64_t seconds = DEFAULT_SECONDS, limit = INT64_MAX;
 	char text[LBX_LINE_MAX], other[LBX_LINE_MAX];
 
 	if (!d)
@@ -561,7 +561,7 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 	};
 	const char *pattern = args->n > 1 ? without_quotes(args->v[0], text) : NULL;
 	if (done && pattern && lbx_is_many(pattern) && !is_computed(context, pattern))
-		return lbx_args_int(args, "limit", 0, INT64_MAX, &limit) &&
+		return lbx_args_limit(args, &limit) &&
 		       lbx_diff_many(context, pattern, without_quotes(args->v[1], other), &d->levels,
 				     d->explains ? (double)seconds : 0, limit);
 	done = done && take_sides(context, args, d) && run(context, d);
@@ -600,7 +600,7 @@ const struct lbx_command lbx_command_diff = {
 		{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
 		{ "explain", "WHAT", "off: do not search for an explanation" },
 		{ "seconds", "N", "search for N seconds at most (default 10)" },
-		{ "limit", "N", "of a pattern: show N lines at most" },
+		{ "limit", "N", "of a pattern: show N lines at most; 0, as without it: all" },
 		{ "group", "N", "relative error by groups of N along the last axis" },
 	},
 	.run = run_diff,

@@ -27,7 +27,7 @@ struct comparison {
 	struct lbx_context *context;
 	struct side a, b;
 	uint32_t equal, changed;
-	int64_t shown, limit; /* lines; 0: no limit */
+	int64_t shown, limit; /* lines */
 };
 
 static bool corresponds(const struct lbx_listing_line *a, const struct lbx_listing_line *b)
@@ -133,7 +133,7 @@ static void tell_line(struct comparison *c, char mark, const struct side *side, 
 {
 	struct lbx_out *out = c->context->out;
 
-	if (c->shown++ >= c->limit && c->limit)
+	if (c->shown++ >= c->limit)
 		return;
 	struct lbx_listing_text text = {
 		.graph = side->id,
@@ -142,6 +142,7 @@ static void tell_line(struct comparison *c, char mark, const struct side *side, 
 		.context = c->context->target,
 	};
 
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, mark == '-' ? LBX_WARNING : LBX_NAME, "%c%u ", mark, i + 1);
 	lbx_listing_write(out, &text, i, i + 1);
 }
@@ -193,7 +194,7 @@ static void tell(struct comparison *c)
 		if (c->a.match[i])
 			tell_line(c, '+', &c->b, c->a.match[i] - 1);
 	}
-	if (c->limit && c->shown > c->limit)
+	if (c->shown > c->limit)
 		lbx_printf(out, "… %lld more (--limit 0 shows all)\n", (long long)(c->shown - c->limit));
 	lbx_end(out);
 }
@@ -222,7 +223,7 @@ static bool run_diff_graph(struct lbx_context *context, const struct lbx_args *a
 	struct comparison c = { .context = context, .limit = 100 };
 	struct lbx_table *table;
 
-	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &c.limit) || !lbx_context_table(context, &table))
+	if (!lbx_args_limit(args, &c.limit) || !lbx_context_table(context, &table))
 		return false;
 	bool ok = open_side(&c, args->v[0], &c.a) && open_side(&c, args->v[1], &c.b) && match_lines(&c);
 	if (ok) {

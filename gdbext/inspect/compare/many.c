@@ -212,7 +212,7 @@ static int name_width(const struct many *m)
 static void tell_rows(struct many *m, int64_t limit)
 {
 	struct lbx_out *out = m->context->out;
-	size_t n = limit && !out->json && (size_t)limit < m->ours.n ? (size_t)limit : m->ours.n;
+	size_t n = !out->json && (size_t)limit < m->ours.n ? (size_t)limit : m->ours.n;
 	int width = name_width(m);
 
 	lbx_begin_list(out, "tensors");

@@ -201,7 +201,7 @@ static bool title(struct lbx_out *out, const char *name, size_t n)
 /* The name of a row, unless it is one too many. */
 static bool begin_row(const struct weights *w, int64_t i, const char *name)
 {
-	if (w->limit && i >= w->limit)
+	if (i >= w->limit)
 		return false;
 	lbx_wrap(w->context->out, 0, 6);
 	lbx_printf(w->context->out, "  ");
@@ -211,7 +211,7 @@ static bool begin_row(const struct weights *w, int64_t i, const char *name)
 
 static void left_out(const struct weights *w, size_t n)
 {
-	if (w->limit && n > (size_t)w->limit)
+	if (n > (size_t)w->limit)
 		lbx_printf(w->context->out, "  … and %zu more (--limit 0 shows all)\n", n - (size_t)w->limit);
 }
 
@@ -391,7 +391,7 @@ static bool run_weights(struct lbx_context *context, const struct lbx_args *args
 	struct weights w = { .context = context, .limit = DEFAULT_LIMIT };
 	int64_t seconds = DEFAULT_SECONDS;
 
-	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &w.limit) ||
+	if (!lbx_args_limit(args, &w.limit) ||
 	    !lbx_args_int(args, "seconds", 0, MAX_SECONDS, &seconds))
 		return false;
 	w.deadline = lb_clock_seconds() + (double)seconds;

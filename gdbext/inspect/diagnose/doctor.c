@@ -55,7 +55,8 @@ const struct lbx_command lbx_command_doctor = {
 		"speaks, and the cure. GLOB: only tensors of such names, and no events.\n"
 		"The command's exit status is 3 where something above low was found.\n"
 		"`lazybones doctor -- PROGRAM [ARGUMENT]...` runs the program, looks at it now and then, and tells\n"
-		"at its end or death; `lazybones doctor PID --every 10` looks each 10 seconds, until Ctrl-C.\n"
+		"at its end or death; `lazybones doctor PID --every 10` looks each 10 seconds, until Ctrl-C, and\n"
+		"tells what is new and what is gone.\n"
 		"Example: doctor --only L1,L2",
 	.max_args = 1,
 	.needs = LBX_NEEDS_VALUES,

@@ -24,15 +24,16 @@ static void tell_part(struct lbx_out *out, const char *key, const char *title, c
 	lbx_printf(out, "  %s\n", line);
 }
 
-/* Lines of a program stay as they are. */
+/* Lines of a program stay as they are, where there is room. */
 static void tell_example(struct lbx_out *out, const char *text)
 {
 	LBX_KEY(out, "example", lbx_json_string(text));
 	lbx_printf(out, "\n");
 	lbx_styled(out, LBX_TITLE, "a program that has it\n");
 	for (const char *at = text; *at;) {
-		int n = (int)strcspn(at, "\n");
-		lbx_printf(out, "  %.*s\n", n, at);
+		int n = (int)strcspn(at, "\n"), tabs = (int)strspn(at, "\t");
+		lbx_wrap(out, 0, 12);
+		lbx_printf(out, "  %*s%.*s\n", 4 * tabs, "", n - tabs, at + tabs);
 		at += n + (at[n] == '\n');
 	}
 }
@@ -40,6 +41,7 @@ static void tell_example(struct lbx_out *out, const char *text)
 static void tell_rule(struct lbx_out *out, const struct lbx_rule *r)
 {
 	lbx_begin(out, NULL);
+	lbx_wrap(out, 0, 4);
 	lbx_tell(out, "%pF %pF: %pF\n", LBX_STYLED(LBX_NAME, "id", r->id), LBX_TEXT("rule", r->name),
 		 LBX_TEXT("title", r->title));
 	tell_part(out, "meaning", "what it means", r->meaning);

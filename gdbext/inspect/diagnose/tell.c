@@ -44,6 +44,14 @@ static json_t *finding(const struct lbx_diagnosed *f)
 			 lbx_json_text(f->cost), "advice", lbx_json_text(f->advice));
 }
 
+static json_t *finding_since(const struct lbx_diagnosed *f, bool is_new)
+{
+	json_t *object = finding(f);
+
+	json_object_set_new(object, "new", json_boolean(is_new));
+	return object;
+}
+
 static void print_part(struct lbx_out *out, const char *name, const char *text)
 {
 	if (!text || !*text)
@@ -107,17 +115,38 @@ void lbx_describe_diagnosis(const struct lbx_diagnosis *d, char *ret, size_t siz
 		lbx_say(ret, size, "; none of tensors was checked: %s", d->no_tensors);
 }
 
-void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *d, bool all)
+static void tell_gone(struct lbx_out *out, const struct lbx_diagnosis *d, const struct lbx_diagnosis *earlier)
+{
+	lbx_begin_list(out, "gone");
+	for (size_t i = 0; i < earlier->n; i++) {
+		const struct lbx_diagnosed *f = &earlier->list[i];
+		if (lbx_diagnosis_has(d, f))
+			continue;
+		LBX_KEY(out, NULL, json_pack("{s:s,s:o}", "id", f->rule->id, "title", lbx_json_string(f->title)));
+		lbx_wrap(out, 0, INDENT);
+		lbx_printf(out, "%-*s%s [%s]\n", INDENT, "gone", f->title, f->rule->id);
+	}
+	lbx_end(out);
+}
+
+/* earlier: NULL, there was no other look. */
+static void tell(struct lbx_context *context, const struct lbx_diagnosis *d, const struct lbx_diagnosis *earlier, bool all)
 {
 	struct lbx_out *out = context->out;
+	size_t n_new = 0;
 	char text[4096];
 
 	lbx_begin_list(out, "findings");
 	for (size_t i = 0; i < d->n; i++) {
-		LBX_KEY(out, NULL, finding(&d->list[i]));
-		print_finding(out, &d->list[i], d->list[i].severity == LBX_LOW && !all);
+		bool is_new = !earlier || !lbx_diagnosis_has(earlier, &d->list[i]);
+		LBX_KEY(out, NULL, earlier ? finding_since(&d->list[i], is_new) : finding(&d->list[i]));
+		n_new += is_new;
+		if (is_new)
+			print_finding(out, &d->list[i], d->list[i].severity == LBX_LOW && !all);
 	}
 	lbx_end(out);
+	if (earlier)
+		tell_gone(out, d, earlier);
 	lbx_begin_list(out, "checked");
 	for (size_t i = 0; i < d->n_checked; i++)
 		LBX_KEY(out, NULL, json_string(d->checked[i]->id));
@@ -129,9 +158,24 @@ void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis 
 	LBX_KEY(out, "no_tensors", lbx_json_text(d->no_tensors));
 	LBX_KEY(out, "left_out", json_integer((json_int_t)d->left_out));
 	lbx_describe_diagnosis(d, text, sizeof text);
+	if (earlier && d->n)
+		lbx_say(text, sizeof text, "; %zu of them new", n_new);
 	lbx_wrap(out, 0, INDENT);
 	lbx_printf(out, "%s\n", text);
-	lbx_describe_unchecked(d, text, sizeof text);
+	if (!earlier)
+		lbx_describe_unchecked(d, text, sizeof text);
 	lbx_wrap(out, 0, INDENT);
-	lbx_printf(out, *text ? "%s\n" : "%s", text);
+	if (!earlier && *text)
+		lbx_printf(out, "%s\n", text);
+}
+
+void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *d, bool all)
+{
+	tell(context, d, NULL, all);
+}
+
+void lbx_diagnosis_tell_since(struct lbx_context *context, const struct lbx_diagnosis *d,
+			      const struct lbx_diagnosis *earlier, bool all)
+{
+	tell(context, d, earlier, all);
 }

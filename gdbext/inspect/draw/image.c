@@ -22,6 +22,7 @@ enum {
 	CELL_WIDTH = 8,
 	CELL_HEIGHT = 16,
 	PIXEL_ZOOM = 24,
+	VALUES_MAX = 1 << 17,
 };
 
 /* What it is made of. */
@@ -100,28 +101,12 @@ static struct range range_of(const struct lbx_raster *r, enum lb_dtype dtype, st
 	return (struct range){ true, r->low, r->high };
 }
 
-/* The nearest of xterm's 6 x 6 x 6 colours. */
-static int cube(const unsigned char c[4])
-{
-	static const int steps[] = { 0, 95, 135, 175, 215, 255 };
-	int index = 16;
-
-	for (int k = 0; k < 3; k++) {
-		int best = 0;
-		for (int i = 1; i < 6; i++)
-			if (abs(steps[i] - c[k]) < abs(steps[best] - c[k]))
-				best = i;
-		index += best * (k == 0 ? 36 : k == 1 ? 6 : 1);
-	}
-	return index;
-}
-
 static void set_colour(struct lbx_out *out, bool background, const unsigned char c[4])
 {
 	if (out->colours > 256)
 		lbx_escape_terminal(out, "\033[%d;2;%d;%d;%dm", background ? 48 : 38, c[0], c[1], c[2]);
 	else
-		lbx_escape_terminal(out, "\033[%d;5;%dm", background ? 48 : 38, cube(c));
+		lbx_escape_terminal(out, "\033[%d;5;%dm", background ? 48 : 38, lbx_colour_of_256(c));
 }
 
 /* Two rows of pixels a line: the upper in the colour of a half block, the lower behind it. */
@@ -213,8 +198,35 @@ static json_t *json_raster(const struct lbx_raster *r, struct range range)
 			 lbx_json_double(range.high), "not_finite", (json_int_t)r->not_finite);
 }
 
+/* Row by row; of several channels a pixel is a list. */
+static json_t *json_values(const struct lbx_raster *r)
+{
+	json_t *rows = json_array(), *row = NULL, *pixel = NULL;
+	int64_t per_row = (int64_t)r->width * r->channels;
+
+	for (int64_t i = 0; i < r->height * per_row; i++) {
+		if (i % per_row == 0)
+			json_array_append_new(rows, row = json_array());
+		if (r->channels > 1 && i % r->channels == 0)
+			json_array_append_new(row, pixel = json_array());
+		json_array_append_new(r->channels > 1 ? pixel : row, lbx_json_double(r->values[i]));
+	}
+	return rows;
+}
+
+/* The numbers of pixels with NaN or Inf among their elements. */
+static json_t *json_marked(const struct lbx_raster *r)
+{
+	json_t *ret = json_array();
+
+	for (int64_t i = 0; i < (int64_t)r->width * r->height; i++)
+		if (r->nan[i])
+			json_array_append_new(ret, json_integer((json_int_t)i));
+	return ret;
+}
+
 static bool show(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_sight *sight,
-		 const struct lbx_raster *r, struct range range, enum medium medium, const char *path)
+		 const struct lbx_raster *r, struct range range, enum medium medium, const char *path, bool values)
 {
 	struct lbx_out *out = context->out;
 
@@ -227,6 +239,12 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s, con
 	lbx_begin(out, NULL);
 	LBX_KEY(out, "id", json_integer((json_int_t)s->tensor.id));
 	LBX_KEYS(out, json_raster(r, range));
+	if (values) {
+		LBX_KEY(out, "rows", json_integer((json_int_t)r->rows));
+		LBX_KEY(out, "columns", json_integer((json_int_t)r->columns));
+		LBX_KEY(out, "values", json_values(r));
+		LBX_KEY(out, "marked", json_marked(r));
+	}
 	print_title(out, s, sight, r, range);
 	LBX_KEY(out, "file", lbx_json_text(path));
 	if (path)
@@ -237,10 +255,19 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s, con
 	return lb_ok();
 }
 
+static bool check_values(const struct lbx_out *out, bool values, int64_t pixels)
+{
+	if (values && !out->json)
+		return lbx_misuse("image: --values goes with --json");
+	return !values || pixels <= VALUES_MAX ||
+	       lbx_misuse("image: --values gives %d at most: --width and --rows may be so many together", VALUES_MAX);
+}
+
 static bool run_image(struct lbx_context *context, const struct lbx_args *args)
 {
 	const char *path = lbx_args_option(args, "out");
 	int64_t width = context->out->width, rows = ROWS_MAX;
+	bool values = lbx_args_option(args, "values");
 	enum lbx_channels channels;
 	struct lbx_selection s;
 	struct lbx_sight sight;
@@ -251,18 +278,20 @@ static bool run_image(struct lbx_context *context, const struct lbx_args *args)
 	if (!parse_medium(args, context->out, &medium) || !parse_range(lbx_args_option(args, "range"), &range) ||
 	    !parse_channels(lbx_args_option(args, "channels"), &channels) ||
 	    !lbx_args_int(args, "width", 1, 1000, &width) || !lbx_args_int(args, "rows", 1, 1000, &rows) ||
-	    !lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
+	    !check_values(context->out, values, width * rows) || !lbx_select_values(context, args->v[0], &s) ||
+	    !lbx_sight_begin(context, &s, &sight))
 		return false;
-	bool pixels = medium == SIXEL || medium == KITTY;
+	bool pixels = !values && (medium == SIXEL || medium == KITTY);
 	int max_width = path ? FILE_MAX : (int)width * (pixels ? CELL_WIDTH : 1);
-	int max_height = path ? FILE_MAX : (int)rows * (pixels ? CELL_HEIGHT : 2);
+	int max_height = path ? FILE_MAX : (int)rows * (values ? 1 : pixels ? CELL_HEIGHT : 2);
 	bool ok = lbx_raster_create(&sight.array, channels, max_width, max_height,
 				    path     ? FILE_ZOOM
+				    : values ? 0
 				    : pixels ? PIXEL_ZOOM
 					     : TEXT_ZOOM,
 				    context->out, &raster);
 	if (ok) {
-		ok = show(context, &s, &sight, &raster, range, medium, path);
+		ok = show(context, &s, &sight, &raster, range, medium, path, values);
 		lbx_raster_deinit(&raster);
 	}
 	lbx_sight_end(&sight);
@@ -291,6 +320,7 @@ const struct lbx_command lbx_command_image = {
 		{ "channels", "WHERE", "first, last or none" },
 		{ "width", "N", "columns to use (default: the terminal's)" },
 		{ "rows", "N", "lines to use (default 48)" },
+		{ "values", NULL, "with JSON, the values drawn: a pixel a column of --width and a line of --rows" },
 	},
 	.run = run_image,
 };

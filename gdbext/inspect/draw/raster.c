@@ -150,13 +150,14 @@ static bool allocate(struct walk *w)
 	       lb_fail("out of memory for a picture of %d x %d", r->width, r->height);
 }
 
-/* The largest scale (at most 1) at which the array fits, the same along both axes. */
-static void fit(const struct layout *l, int max_width, int max_height, struct lbx_raster *ret)
+/* The largest scale (at most 1) at which the array fits, the same along both axes unless it may be stretched. */
+static void fit(const struct layout *l, int max_width, int max_height, bool stretched, struct lbx_raster *ret)
 {
-	double scale = fmin(1, fmin((double)max_width / (double)l->columns, (double)max_height / (double)l->rows));
+	double along = fmin(1, (double)max_width / (double)l->columns);
+	double down = fmin(1, (double)max_height / (double)l->rows), both = fmin(along, down);
 
-	ret->width = (int)fmax(1, fmin(max_width, (double)l->columns * scale));
-	ret->height = (int)fmax(1, fmin(max_height, (double)l->rows * scale));
+	ret->width = (int)fmax(1, fmin(max_width, (double)l->columns * (stretched ? along : both)));
+	ret->height = (int)fmax(1, fmin(max_height, (double)l->rows * (stretched ? down : both)));
 }
 
 bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width, int max_height,
@@ -174,7 +175,7 @@ bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels
 	ret->rows = layout.rows;
 	ret->columns = layout.columns;
 	ret->channels = (int)layout.channels;
-	fit(&layout, max_width, max_height, ret);
+	fit(&layout, max_width, max_height, zoom == 0, ret);
 	struct walk w = { .layout = &once, .raster = ret, .dtype = array->dtype };
 	bool ok = allocate(&w) && lbx_array_walk(&unique, out, "drawing", PIECE, add_piece, &w);
 	ret->finite *= times;
@@ -204,7 +205,7 @@ void lbx_raster_deinit(struct lbx_raster *raster)
 
 /* Matplotlib's viridis (Nathaniel Smith, Stéfan van der Walt, CC0), as the polynomial of degree 6
  * that Matt Zucker fitted to it (public domain). */
-static void viridis(double t, unsigned char ret[3])
+void lbx_viridis(double t, unsigned char ret[3])
 {
 	static const double c[7][3] = {
 		{ 0.2777273272234177, 0.005407344544966578, 0.3340998053353061 },
@@ -224,6 +225,21 @@ static void viridis(double t, unsigned char ret[3])
 	}
 }
 
+int lbx_colour_of_256(const unsigned char c[3])
+{
+	static const int steps[] = { 0, 95, 135, 175, 215, 255 };
+	int index = 16;
+
+	for (int k = 0; k < 3; k++) {
+		int best = 0;
+		for (int i = 1; i < 6; i++)
+			if (abs(steps[i] - c[k]) < abs(steps[best] - c[k]))
+				best = i;
+		index += best * (k == 0 ? 36 : k == 1 ? 6 : 1);
+	}
+	return index;
+}
+
 void lbx_raster_colour(const struct lbx_raster *r, int x, int y, double low, double high, unsigned char ret[4])
 {
 	int64_t pixel = (int64_t)y * r->width + x;
@@ -239,7 +255,7 @@ void lbx_raster_colour(const struct lbx_raster *r, int x, int y, double low, dou
 		t[k] = fmax(0, fmin(1, part));
 	}
 	if (r->channels == 1) {
-		viridis(t[0], ret);
+		lbx_viridis(t[0], ret);
 		return;
 	}
 	for (int k = 0; k < r->channels; k++)

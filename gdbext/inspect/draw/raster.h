@@ -19,7 +19,7 @@ struct lbx_raster {
 };
 
 /* At most max_width x max_height pixels; of small arrays each element becomes a square of at most
- * `zoom` pixels. Fails with the reason when it is no picture. */
+ * `zoom` pixels. Zoom 0: each axis is fitted by itself, as for who stretches the picture. Fails with the reason when it is no picture. */
 bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width, int max_height,
 		       int zoom, struct lbx_out *out, struct lbx_raster *ret);
 void lbx_raster_deinit(struct lbx_raster *raster);
@@ -27,5 +27,9 @@ void lbx_raster_deinit(struct lbx_raster *raster);
 /* A pixel as 8-bit red, green, blue, alpha. One channel is drawn in the colours of viridis, from
  * low to high; NaN and Inf in magenta. */
 void lbx_raster_colour(const struct lbx_raster *raster, int x, int y, double low, double high, unsigned char ret[4]);
+/* The colour of viridis at t, from 0 to 1: red, green, blue. */
+void lbx_viridis(double t, unsigned char ret[3]);
+/* The nearest of xterm's 6 x 6 x 6 colours, by its number. */
+int lbx_colour_of_256(const unsigned char c[3]);
 
 #endif

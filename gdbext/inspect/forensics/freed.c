@@ -14,6 +14,7 @@
 #include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/texts.h"
 
 enum { MAX_BUFFERS = 1 << 20 };

@@ -136,6 +136,7 @@ static bool tell_address(struct lbx_context *context, const struct lbx_args *arg
 		elsewhere(context, address, text, sizeof text);
 	lbx_begin(context->out, NULL);
 	LBX_KEYS(context->out, json_pack("{s:o,s:b}", "address", lbx_json_address(address), "near_miss", near));
+	lbx_wrap(context->out, 0, 4);
 	lbx_tell(context->out, "%pF\n", LBX_TEXT("text", text));
 	lbx_end(context->out);
 	return lb_ok();
@@ -148,8 +149,7 @@ static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
 	uint64_t address;
 	bool is_tensor;
 
-	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
-	    !select_tensor(context, args->v[0], &selection, &is_tensor))
+	if (!lbx_args_limit(args, &limit) || !select_tensor(context, args->v[0], &selection, &is_tensor))
 		return false;
 	if (is_tensor)
 		return lbx_tell_owners(context, &selection.tensor, limit);

@@ -12,6 +12,7 @@
 #include "base/vector.h"
 #include "inspect/operand/frames.h"
 #include "inspect/tensor/describe.h"
+#include "inspect/tensor/json.h"
 #include "target/search.h"
 
 enum { WORD = 8, MAX_FRAMES = 256, MAX_POINTERS = 1 << 16, OFTEN = 1 << 13, LABEL = LBX_DESCRIPTION_MAX, FIELD = 13 };
@@ -28,12 +29,12 @@ struct owners {
 
 static bool is_shown(const struct owners *o, int64_t i)
 {
-	return o->limit == 0 || i < o->limit;
+	return i < o->limit;
 }
 
 static void tell_more(struct lbx_out *out, const struct owners *o, int64_t n)
 {
-	if (o->limit && n > o->limit) {
+	if (n > o->limit) {
 		lbx_field(out, "", FIELD);
 		lbx_printf(out, "… %lld more (--limit 0 shows all)\n", (long long)(n - o->limit));
 	}

@@ -401,7 +401,7 @@ static bool run_ranks(struct lbx_context *context, const struct lbx_args *args)
 			   .replay = lbx_args_option(args, "replay") };
 	int64_t limit = context->out->json ? INT64_MAX : 10;
 
-	if (!lbx_args_int(args, "limit", 1, INT64_MAX, &limit))
+	if (!lbx_args_limit(args, &limit))
 		return false;
 	while (context->cores[job.n])
 		job.n++;
@@ -437,7 +437,7 @@ const struct lbx_command lbx_command_ranks = {
 	.options = {
 		{ "names", "GLOB", "only tensors of these names" },
 		{ "replay", NULL, "compute lazy tensors outside the program" },
-		{ "limit", "N", "show N that differ at most (default 10, JSON all)" },
+		{ "limit", "N", "show N that differ at most (default 10, JSON all); 0: all" },
 	},
 	.run = run_ranks,
 };

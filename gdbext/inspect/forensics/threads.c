@@ -201,7 +201,7 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 
 	if ((args->n && !parse_number(args->v[0], "frame's number", INT32_MAX, &number)) ||
 	    !lbx_args_int(args, "thread", 1, INT32_MAX, &wanted) || (wanted == 0 && !lbx_first_thread(context, &tid)) ||
-	    !lbx_places_create(context, &places))
+	    !lbx_places_expect(context, &places))
 		return false;
 	if (wanted)
 		tid = (uint64_t)wanted;
@@ -211,8 +211,11 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_frame_view *frame = done && args->n ? find_frame(&view, number) : NULL;
 	if (frame)
 		lbx_frame_view_hold(context, places, tid, frame);
+	bool failed = lbx_places_have_failed(places);
 	lbx_places_destroy(places);
-	if (!done)
+	if (done && failed)
+		lbx_thread_view_release(&view);
+	if (!done || failed)
 		return false;
 	done = (!args->n || frame) &&
 	       tell_frames(context, &view, args->n ? (int64_t)number : -1, lbx_args_option(args, "all"));

@@ -131,19 +131,36 @@ static bool computed(const struct lbx_formula_build *b, int at, const char *name
 	case LB_OP_SIN:
 	case LB_OP_COS:
 	case LB_OP_TANH:
+	case LB_OP_TAN:
+	case LB_OP_ARCSIN:
+	case LB_OP_ARCCOS:
+	case LB_OP_ARCTAN:
+	case LB_OP_SINH:
+	case LB_OP_COSH:
+	case LB_OP_ARCSINH:
+	case LB_OP_ARCCOSH:
+	case LB_OP_ARCTANH:
+	case LB_OP_LOG1P:
+	case LB_OP_LOG2:
+	case LB_OP_LOG10:
 	case LB_OP_SIGMOID:
 	case LB_OP_DIVIDE: *dtype = inexact(*dtype); return true;
 	case LB_OP_ERF:
+	case LB_OP_ERFINV:
+	case LB_OP_EXPM1:
+	case LB_OP_ARCTAN2:
 	case LB_OP_LOGADDEXP: *dtype = inexact(*dtype); break;
 	case LB_OP_NEGATIVE:
 	case LB_OP_SUBTRACT:
 	case LB_OP_POWER: *dtype = *dtype == LB_BOOL ? LB_I32 : *dtype; return true;
+	case LB_OP_FLOOR_DIVIDE:
 	case LB_OP_REMAINDER: *dtype = *dtype == LB_BOOL ? LB_I32 : *dtype; break;
 	case LB_OP_LOGICAL_NOT:
 	case LB_OP_LOGICAL_AND:
 	case LB_OP_LOGICAL_OR: *dtype = LB_BOOL; return true;
 	case LB_OP_LEFT_SHIFT:
 	case LB_OP_RIGHT_SHIFT: *dtype = *dtype == LB_BOOL ? LB_I32 : *dtype; /* fall through */
+	case LB_OP_BITWISE_INVERT:
 	case LB_OP_BITWISE_AND:
 	case LB_OP_BITWISE_OR:
 	case LB_OP_BITWISE_XOR: return !lb_dtype_is_inexact(*dtype) || fails_dtype(b, at, name, *dtype);
@@ -193,6 +210,7 @@ static bool fold(int op, double x, double y, double *ret)
 	case LB_OP_SUBTRACT: *ret = x - y; return true;
 	case LB_OP_MULTIPLY: *ret = x * y; return true;
 	case LB_OP_DIVIDE: *ret = x / y; return true;
+	case LB_OP_FLOOR_DIVIDE: *ret = floor(x / y); return true;
 	case LB_OP_POWER: *ret = pow(x, y); return true;
 	default: return false;
 	}
@@ -275,26 +293,6 @@ bool lbx_formula_multiply(struct lbx_formula_build *b, int at, const struct lbx_
 	return lbx_formula_take(b, at, step, ret);
 }
 
-/* Whole numbers go by float64, which holds their quotient's floor as far as 2^53. */
-static bool floor_divide(struct lbx_formula_build *b, int at, struct lbx_formula_value *x,
-			 struct lbx_formula_value *ret)
-{
-	enum lb_dtype dtype = common(b, 2, x);
-	struct lbx_formula_value quotient;
-
-	if (dtype == LB_BOOL)
-		dtype = LB_I32;
-	bool is_whole = !lb_dtype_is_inexact(dtype);
-	for (int i = 0; is_whole && i < 2; i++)
-		if (!lbx_formula_cast(b, &x[i], LB_F64))
-			return lbx_formula_take(b, at, LBX_FAIL, ret);
-	if (!lbx_formula_elementwise(b, at, "//", LB_OP_DIVIDE, 2, x, &quotient) ||
-	    !lbx_formula_make_tensor(b, &quotient) ||
-	    !lbx_formula_elementwise(b, at, "//", LB_OP_FLOOR, 1, &quotient, ret))
-		return false;
-	return !is_whole || lbx_formula_cast(b, ret, dtype) || lbx_formula_take(b, at, LBX_FAIL, ret);
-}
-
 static bool is_bool(const struct lbx_formula_build *b, const struct lbx_formula_value *x)
 {
 	return !x->is_number && lbx_formula_step(b, x)->dtype == LB_BOOL;
@@ -310,6 +308,7 @@ static bool binary(struct lbx_formula_build *b, int node, struct lbx_formula_val
 		[LBX_MINUS] = { "-", LB_OP_SUBTRACT, LB_OP_SUBTRACT },
 		[LBX_TIMES] = { "*", LB_OP_MULTIPLY, LB_OP_MULTIPLY },
 		[LBX_OVER] = { "/", LB_OP_DIVIDE, LB_OP_DIVIDE },
+		[LBX_FLOOR_OVER] = { "//", LB_OP_FLOOR_DIVIDE, LB_OP_FLOOR_DIVIDE },
 		[LBX_MODULO] = { "%", LB_OP_REMAINDER, LB_OP_REMAINDER },
 		[LBX_TO_THE] = { "**", LB_OP_POWER, LB_OP_POWER },
 		[LBX_AND] = { "&", LB_OP_BITWISE_AND, LB_OP_LOGICAL_AND },
@@ -332,8 +331,6 @@ static bool binary(struct lbx_formula_build *b, int node, struct lbx_formula_val
 			return false;
 	if (n->op == LBX_MATRIX_TIMES)
 		return lbx_formula_multiply(b, n->at, &x[0], &x[1], ret);
-	if (n->op == LBX_FLOOR_OVER)
-		return floor_divide(b, n->at, x, ret);
 	bool are_bool = is_bool(b, &x[0]) && is_bool(b, &x[1]);
 	return lbx_formula_elementwise(b, n->at, rows[n->op].name, are_bool ? rows[n->op].of_bool : rows[n->op].op, 2,
 				       x, ret);
@@ -342,32 +339,18 @@ static bool binary(struct lbx_formula_build *b, int node, struct lbx_formula_val
 static bool sign(struct lbx_formula_build *b, int node, struct lbx_formula_value *ret)
 {
 	const struct lbx_formula_node *n = &b->tree->nodes[node];
-	struct lbx_formula_value x[2];
+	struct lbx_formula_value x;
 
-	if (!lbx_formula_value_of(b, lbx_formula_child(b->tree, node, 0), &x[0]))
+	if (!lbx_formula_value_of(b, lbx_formula_child(b->tree, node, 0), &x))
 		return false;
-	if (n->op == LBX_PLUS || (n->op == LBX_MINUS && x[0].is_number)) {
-		*ret = x[0];
+	if (n->op == LBX_PLUS || (n->op == LBX_MINUS && x.is_number)) {
+		*ret = x;
 		ret->number = n->op == LBX_MINUS ? -ret->number : ret->number;
 		return true;
 	}
 	if (n->op == LBX_MINUS)
-		return lbx_formula_elementwise(b, n->at, "-", LB_OP_NEGATIVE, 1, x, ret);
-	if (is_bool(b, &x[0]))
-		return lbx_formula_elementwise(b, n->at, "~", LB_OP_LOGICAL_NOT, 1, x, ret);
-	/* of a whole number: -x - 1 */
-	x[1] = (struct lbx_formula_value){ .is_number = true, .is_whole = true, .number = -1 };
-	if (!lbx_formula_make_tensor(b, &x[0]))
-		return lbx_formula_take(b, n->at, LBX_FAIL, ret);
-	enum lb_dtype dtype = lbx_formula_step(b, &x[0])->dtype;
-	if (lb_dtype_is_inexact(dtype))
-		return fails_dtype(b, n->at, "~", dtype);
-	if (dtype < LB_I8) { /* unsigned: all bits but these */
-		x[1].number = ldexp(1, 8 * (int)lbx_dtype_bytes(dtype)) - 1;
-		if (dtype == LB_U64)
-			return fails_dtype(b, n->at, "~", dtype);
-	}
-	return lbx_formula_elementwise(b, n->at, "~", LB_OP_BITWISE_XOR, 2, x, ret);
+		return lbx_formula_elementwise(b, n->at, "-", LB_OP_NEGATIVE, 1, &x, ret);
+	return lbx_formula_elementwise(b, n->at, "~", LB_OP_BITWISE_INVERT, 1, &x, ret);
 }
 
 /* ---- indices ---- */

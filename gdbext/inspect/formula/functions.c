@@ -177,18 +177,6 @@ static bool relu(struct lbx_formula_build *b, const struct lbx_formula_call *c, 
 	return lbx_formula_tensor_of(b, c->args[0], &x) && with(b, c, LB_OP_MAXIMUM, &x, 0, true, ret);
 }
 
-static bool is_finite(struct lbx_formula_build *b, const struct lbx_formula_call *c, struct lbx_formula_value *ret)
-{
-	struct lbx_formula_value x, is[2];
-	int at = place_of(b, c);
-
-	return lbx_formula_tensor_of(b, c->args[0], &x) &&
-	       lbx_formula_elementwise(b, at, c->name, LB_OP_ISNAN, 1, &x, &is[0]) &&
-	       lbx_formula_elementwise(b, at, c->name, LB_OP_ISINF, 1, &x, &is[1]) &&
-	       lbx_formula_elementwise(b, at, c->name, LB_OP_LOGICAL_OR, 2, is, &x) &&
-	       lbx_formula_elementwise(b, at, c->name, LB_OP_LOGICAL_NOT, 1, &x, ret);
-}
-
 static bool sign(struct lbx_formula_build *b, const struct lbx_formula_call *c, struct lbx_formula_value *ret)
 {
 	struct lbx_formula_value x, is_less, choice[3], rest;
@@ -750,6 +738,20 @@ static const struct lbx_formula_function functions[] = {
 	{ "sin", unary, LB_OP_SIN, 1, 1, NULL },
 	{ "cos", unary, LB_OP_COS, 1, 1, NULL },
 	{ "tanh", unary, LB_OP_TANH, 1, 1, NULL },
+	{ "tan", unary, LB_OP_TAN, 1, 1, NULL },
+	{ "arcsin", unary, LB_OP_ARCSIN, 1, 1, NULL },
+	{ "arccos", unary, LB_OP_ARCCOS, 1, 1, NULL },
+	{ "arctan", unary, LB_OP_ARCTAN, 1, 1, NULL },
+	{ "sinh", unary, LB_OP_SINH, 1, 1, NULL },
+	{ "cosh", unary, LB_OP_COSH, 1, 1, NULL },
+	{ "arcsinh", unary, LB_OP_ARCSINH, 1, 1, NULL },
+	{ "arccosh", unary, LB_OP_ARCCOSH, 1, 1, NULL },
+	{ "arctanh", unary, LB_OP_ARCTANH, 1, 1, NULL },
+	{ "expm1", unary, LB_OP_EXPM1, 1, 1, NULL },
+	{ "log1p", unary, LB_OP_LOG1P, 1, 1, NULL },
+	{ "log2", unary, LB_OP_LOG2, 1, 1, NULL },
+	{ "log10", unary, LB_OP_LOG10, 1, 1, NULL },
+	{ "erfinv", unary, LB_OP_ERFINV, 1, 1, NULL },
 	{ "sigmoid", unary, LB_OP_SIGMOID, 1, 1, NULL },
 	{ "erf", unary, LB_OP_ERF, 1, 1, NULL },
 	{ "floor", rounded, LB_OP_FLOOR, 1, 1, NULL },
@@ -757,8 +759,11 @@ static const struct lbx_formula_function functions[] = {
 	{ "round", rounded, LB_OP_ROUND, 1, 1, NULL },
 	{ "isnan", unary, LB_OP_ISNAN, 1, 1, NULL },
 	{ "isinf", unary, LB_OP_ISINF, 1, 1, NULL },
-	{ "isfinite", is_finite, 0, 1, 1, NULL },
+	{ "isfinite", unary, LB_OP_ISFINITE, 1, 1, NULL },
+	{ "isposinf", unary, LB_OP_ISPOSINF, 1, 1, NULL },
+	{ "isneginf", unary, LB_OP_ISNEGINF, 1, 1, NULL },
 	{ "logical_not", unary, LB_OP_LOGICAL_NOT, 1, 1, NULL },
+	{ "invert", unary, LB_OP_BITWISE_INVERT, 1, 1, NULL },
 	{ "relu", relu, 0, 1, 1, NULL },
 	{ "sign", sign, 0, 1, 1, NULL },
 	{ "add", binary, LB_OP_ADD, 2, 2, NULL },
@@ -770,6 +775,8 @@ static const struct lbx_formula_function functions[] = {
 	{ "maximum", binary, LB_OP_MAXIMUM, 2, 2, NULL },
 	{ "minimum", binary, LB_OP_MINIMUM, 2, 2, NULL },
 	{ "remainder", binary, LB_OP_REMAINDER, 2, 2, NULL },
+	{ "floor_divide", binary, LB_OP_FLOOR_DIVIDE, 2, 2, NULL },
+	{ "arctan2", binary, LB_OP_ARCTAN2, 2, 2, NULL },
 	{ "logaddexp", binary, LB_OP_LOGADDEXP, 2, 2, NULL },
 	{ "logical_and", binary, LB_OP_LOGICAL_AND, 2, 2, NULL },
 	{ "logical_or", binary, LB_OP_LOGICAL_OR, 2, 2, NULL },

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tensors/state.h"
 #include "inspect/say.h"
 
 enum { ITEMS_MOST = 32, TEXT_SHOWN = 400 };
@@ -184,6 +185,11 @@ static int parse_name(struct parser *p)
 		p->at += p->text[p->at] == ':' ? 2 : 1;
 	if (p->text[p->at] == '#') {
 		p->at++;
+		if (p->text[p->at] == '$') { /* #$tensor_id */
+			while (is_of_word(p->text[p->at]))
+				p->at++;
+			return add(p, LBX_FORMULA_NAME, begin, begin);
+		}
 		if (!isdigit((unsigned char)p->text[p->at])) {
 			lbx_formula_fail(p->tree, p->at, "# is followed by a tensor's number, as in #12");
 			return -1;
@@ -445,10 +451,31 @@ static int parse_member(struct parser *p, int of)
 	return node;
 }
 
-/* The second that has a name: without a space, which would make it a product of matrices. */
-static bool is_nth(const struct parser *p)
+/* Which of several that have a name: x@2, x@lazy, x@thread:5929, x@$i (operand/by_name.h), without a space, which would make it
+ * a product of matrices. Its length; 0: it is none. */
+static int which(const struct parser *p)
 {
-	return p->text[p->at] == '@' && isdigit((unsigned char)p->text[p->at + 1]);
+	static const char thread[] = "thread:";
+	const char *text = p->text + p->at, *end = text + 1;
+	enum lbx_state state;
+	char word[16];
+
+	if (*text != '@')
+		return 0;
+	if (strncmp(end, thread, sizeof thread - 1) == 0)
+		end += sizeof thread - 1;
+	size_t n = strspn(end, "0123456789");
+	if (n)
+		return (int)(end + n - text);
+	if (*end == '$' && is_of_word(end[1])) {
+		while (is_of_word(*end))
+			end++;
+		return (int)(end - text);
+	}
+	while (isalpha((unsigned char)*end))
+		end++;
+	snprintf(word, sizeof word, "%.*s", (int)(end - text - 1), text + 1);
+	return !is_of_word(*end) && lbx_state_parse(word, &state) ? (int)(end - text) : 0;
 }
 
 static int parse_postfix(struct parser *p)
@@ -457,10 +484,8 @@ static int parse_postfix(struct parser *p)
 
 	while (node >= 0) {
 		struct lbx_formula_node *n = &p->tree->nodes[node];
-		if (is_nth(p) && (n->kind == LBX_FORMULA_NAME || n->kind == LBX_FORMULA_MEMBER)) {
-			p->at++;
-			while (isdigit((unsigned char)p->text[p->at]))
-				p->at++;
+		if (which(p) && (n->kind == LBX_FORMULA_NAME || n->kind == LBX_FORMULA_MEMBER)) {
+			p->at += which(p);
 			n->end = p->at;
 			continue;
 		}

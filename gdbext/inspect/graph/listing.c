@@ -163,6 +163,7 @@ static void write_inputs(struct lbx_out *out, const struct lbx_listing_text *tex
 		if (first)
 			lbx_printf(out, "\n# from outside:\n");
 		first = false;
+		lbx_wrap(out, 0, 6);
 		lbx_listing_label(listing, i, label, sizeof label);
 		write_type(line, type, sizeof type);
 		lbx_printf(out, "#   %s: %s", label, type);

@@ -22,7 +22,7 @@
 #endif
 #define LBX_ISA_V4 __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl" LBX_ISA_WIDTH)))
 #define LBX_ISA_CHOOSE(name) \
-	(lb_isa_level() == LB_ISA_V4 ? &name##_v4 : lb_isa_level() == LB_ISA_V3 ? &name##_v3 : &name##_base)
+	(lb_isa_level() >= LB_ISA_V4 ? &name##_v4 : lb_isa_level() == LB_ISA_V3 ? &name##_v3 : &name##_base)
 #else
 #define LBX_ISA_CHOOSE(name) (&name##_base)
 #endif

@@ -22,6 +22,7 @@ struct entry {
 	uint64_t data, eval, order;
 	enum lb_dtype dtype;
 	bool is_leaf, is_view, covered;
+	bool is_now; /* of an evaluation that is under way: where that has stopped, this is what is asked for */
 };
 
 struct entries {
@@ -57,6 +58,8 @@ static int by_buffer(const void *a, const void *b)
 static int by_order(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
+	if (x->is_now != y->is_now)
+		return y->is_now - x->is_now;
 	if (x->eval != y->eval)
 		return x->eval < y->eval ? -1 : 1;
 	if (x->order != y->order)
@@ -71,8 +74,12 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 	struct lbx_tensor t;
 	uint64_t slot = 0, bad = 0;
 	enum lbx_next next;
+	bool runs = lbx_target_runs(context->target); /* what is computed for others is soon another's there */
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		bool is_now = !runs && t.state == LBX_EVALUATING;
+		if (is_now)
+			lbx_tensor_take_computed(&t);
 		if (t.state != LBX_READY || t.dtype < LB_F16 || t.size == 0 || t.torn)
 			continue;
 		if (!lb_reserve(e->list, e->room, e->n + 1))
@@ -85,6 +92,7 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 			.dtype = t.dtype,
 			.is_leaf = t.op_class == LB_CLASS_LEAF,
 			.is_view = t.op_class == LB_CLASS_VIEW,
+			.is_now = is_now,
 		};
 		if (e->n % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)e->n, 0))
 			return false;
@@ -254,6 +262,7 @@ bool lbx_find_nonfinite(struct lbx_context *context, double seconds, lbx_look *l
 			ret->skipped++;
 			continue;
 		}
+		lbx_tensor_take_computed(&t);
 		if (!look(context, &scan, &t, findings, ret) && !scan.late && !findings->capped)
 			done = false;
 		if (scan.late || findings->capped)

@@ -18,7 +18,8 @@ struct lbx_nonfinite {
 /* Of each tensor that is looked at, its statistics. */
 typedef void lbx_look(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary);
 
-/* Looks at floating tensors in the order in which they were computed, for `seconds` at most. A
+/* Looks at floating tensors in the order in which they were computed, for `seconds` at most; but first, of a program that
+ * stands still, at those that an evaluation under way has computed. A
  * view is left out when the tensor that it is a view of is looked at. `look` may be NULL. */
 bool lbx_find_nonfinite(struct lbx_context *context, double seconds, lbx_look *look, void *arg,
 			struct lbx_findings *findings, struct lbx_nonfinite *ret);

@@ -10,7 +10,7 @@
 #include "tensors/held.h"
 #include "tensors/tensors.h"
 
-enum { PLACE = 1 << 13, PINNED_MIN = 1 << 20, PINNED_PART = 16 };
+enum { PLACE = 1 << 13, PINNED_MIN = 1 << 20, PINNED_PART = 16, UNNAMED_MIN = 16 << 20, UNNAMED_PART = 100 };
 
 static void note(struct lbx_held_by *list, uint64_t *n, const struct lbx_tensor *t)
 {
@@ -58,6 +58,7 @@ static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int
 		if (h->site == 0 || t->id == h->buffer.tensor)
 			h->site = t->site;
 		h->scope |= t->scope_refs > 0;
+		h->covered = lbx_capped_sum(h->covered, lbx_tensor_nbytes(t));
 		if (t->name[0])
 			h->named = lbx_capped_sum(h->named, lbx_tensor_nbytes(t));
 		note(h->tensors, &h->n_tensors, t);
@@ -146,7 +147,9 @@ bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *r
 
 bool lbx_holder_is_pinned(const struct lbx_holder *h)
 {
-	return h->bytes >= PINNED_MIN && h->named && h->named <= h->bytes / PINNED_PART;
+	if (h->named)
+		return h->bytes >= PINNED_MIN && h->named <= h->bytes / PINNED_PART;
+	return h->bytes >= UNNAMED_MIN && h->covered && h->covered <= h->bytes / UNNAMED_PART && !h->n_consumers && !h->scope;
 }
 
 static int describe_list(const struct lbx_held_by *list, uint64_t n, char *ret, size_t size)
@@ -185,8 +188,9 @@ void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 		used += (size_t)snprintf(ret + used, size - used, "%s%" PRId64 " %sheld by %s", i ? ", " : "; ",
 					 h->others[i].n, i ? "" : "of its size ", h->others[i].name);
 	if (lbx_holder_is_pinned(h) && used < size) {
-		lbx_format_bytes(h->named, bytes, sizeof bytes);
-		snprintf(ret + used, size - used, "; no more than %s of it have a name", bytes);
+		lbx_format_bytes(h->named ? h->named : h->covered, bytes, sizeof bytes);
+		snprintf(ret + used, size - used, h->named ? "; no more than %s of it have a name"
+						 	   : "; no more than %s of it are in use", bytes);
 	}
 }
 

@@ -20,6 +20,7 @@ struct lbx_holder {
 	uint64_t n_tensors;      /* that lie over it; the first LBX_HOLDERS_NAMED in `tensors` */
 	struct lbx_held_by tensors[LBX_HOLDERS_NAMED];
 	int64_t named;           /* bytes of those that have a name: no more of it has one; 0: none has */
+	int64_t covered;         /* likewise of all of them */
 	uint64_t n_consumers;    /* lazy tensors that these are inputs of; likewise */
 	struct lbx_held_by consumers[LBX_HOLDERS_NAMED];
 	int n_others;            /* who holds tensors of its size that are kept for it, as an optimiser's state: */
@@ -32,7 +33,7 @@ struct lbx_holder {
 
 /* The `max` (at most LBX_HOLDERS_MAX) largest buffers in use, the largest first; *ret_n of them. */
 bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n);
-/* Whether a small part of a large buffer, all that has a name, keeps the rest. */
+/* Whether a small part of a large buffer, all that has a name, keeps the rest; or, where none has one, all that anybody holds. */
 bool lbx_holder_is_pinned(const struct lbx_holder *holder);
 /* "w (#3), 2 views of it: v (#5), …; an input of y (#9); an open scope; 2 of its size held by optimizer.state" */
 void lbx_describe_holder(const struct lbx_holder *holder, char *ret, size_t size);

@@ -180,7 +180,7 @@ static bool own(struct lbx_snapshot *s, struct owners *owners, const struct lbx_
 	o->holding.bytes = bytes_of(t->buffer_capacity, t->buffer_bytes);
 	o->span = (struct lbx_span){ .start = t->data,
 				     .end = t->data + (uint64_t)o->holding.bytes,
-				     .is_sure = t->state == LBX_READY,
+				     .is_sure = t->state == LBX_READY && !(t->buffer_flags & LB_BUFFER_FOREIGN),
 				     .number = entry->value };
 	return ok;
 }

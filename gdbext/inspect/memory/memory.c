@@ -149,8 +149,8 @@ static void tell_groups(struct lbx_context *context, const struct lbx_holding_gr
 	lbx_begin_list(out, "groups");
 	for (size_t i = 0; i < g->n; i++) {
 		const struct lbx_holding_group *row = &g->list[i];
-		bool told = !r->limit || (int64_t)i < r->limit, skipped = r->since && is_same(row);
-		bool printed = !skipped && (!r->limit || (int64_t)shown < r->limit);
+		bool told = (int64_t)i < r->limit, skipped = r->since && is_same(row);
+		bool printed = !skipped && (int64_t)shown < r->limit;
 		left += !skipped && !printed;
 		if (!told && !printed)
 			continue;
@@ -308,7 +308,7 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 		return lbx_misuse("memory: cannot group by '%s': expected site, dtype, name, stream, state, usage, "
 				  "kind, device, module or holder",
 				  by);
-	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
+	return lbx_args_limit(args, &ret->limit);
 }
 
 static bool run_memory(struct lbx_context *context, const struct lbx_args *args)

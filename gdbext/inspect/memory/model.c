@@ -136,7 +136,7 @@ static const char *count_text(int64_t n, char ret[32])
 struct rows {
 	struct lbx_out *out;
 	int64_t bytes;
-	int64_t limit, n, left_out; /* of the text; limit 0: none */
+	int64_t limit, n, left_out; /* of the text */
 };
 
 static void tell_row(struct rows *r, int indent, const char *text, const struct sum *s)
@@ -146,7 +146,7 @@ static void tell_row(struct rows *r, int indent, const char *text, const struct 
 	LBX_KEY(r->out, NULL,
 		json_pack("{s:o,s:i,s:I,s:I,s:I}", "name", lbx_json_string(text), "level", indent, "tensors",
 			  (json_int_t)s->tensors, "parameters", (json_int_t)s->count, "bytes", (json_int_t)s->bytes));
-	if (r->limit && r->n == r->limit) {
+	if (r->n == r->limit) {
 		r->left_out++;
 		return;
 	}
@@ -246,8 +246,9 @@ static void tell(struct lbx_out *out, const struct lbx_parameters *p, int64_t de
 	char count[32];
 
 	lbx_begin(out, NULL);
-	LBX_KEYS(out, json_pack("{s:I,s:I,s:I,s:I}", "parameters", (json_int_t)p->count, "tensors", (json_int_t)p->n,
-				"tied", (json_int_t)p->tied, "memory_limit", (json_int_t)limit));
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:I,s:I,s:I}", "parameters", (json_int_t)p->count, "tensors",
+				(json_int_t)p->n, "tied", (json_int_t)p->tied, "others", (json_int_t)p->others,
+				"memory_limit", (json_int_t)limit));
 	lbx_wrap(out, 0, 2);
 	lbx_tell(out, "%s parameters in %zu tensor%s, %pF", count_text(p->count, count), p->n, LB_S(p->n),
 		 LBX_SIZE("bytes", p->bytes));
@@ -256,13 +257,18 @@ static void tell(struct lbx_out *out, const struct lbx_parameters *p, int64_t de
 	lbx_printf(out, "\n");
 	if (p->tied)
 		lbx_printf(out, "not counted again: %" PRIu64 " tied to these, or views of them\n", p->tied);
+	if (p->others) {
+		lbx_wrap(out, 0, 2);
+		lbx_printf(out, "not counted: %" PRIu64 " that the program does not keep, as activations and inputs\n",
+			   p->others);
+	}
 	lbx_styled(out, LBX_TITLE, "by name\n");
 	lbx_begin_list(out, "names");
 	tell_tree(p, 0, p->n, 0, 0, (int)depth, &rows);
 	lbx_end(out);
 	if (rows.left_out)
 		lbx_printf(out, "  … and %lld more (--limit 0 shows all)\n", (long long)rows.left_out);
-	rows.limit = 0;
+	rows.limit = INT64_MAX;
 	lbx_styled(out, LBX_TITLE, "by dtype\n");
 	lbx_begin_list(out, "dtypes");
 	tell_kinds(p, &rows);
@@ -278,7 +284,7 @@ static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_root root = { .rank = -1 };
 
 	if (!lbx_args_int(args, "depth", 1, MAX_DEPTH, &depth) ||
-	    !lbx_args_int(args, "limit", 0, INT64_MAX, &max_rows) ||
+	    !lbx_args_limit(args, &max_rows) ||
 	    (context->table && !lbx_table_root(context->table, &root)) ||
 	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, LBX_TIED_ONCE, &p))
 		return false;
@@ -298,8 +304,9 @@ const struct lbx_command lbx_command_model = {
 	.name = "model",
 	.arguments = "[GLOB]",
 	.summary = "show a model's size by name and dtype, and what it would be in other formats",
-	.help = "Counts the ready tensors that have a name (GLOB selects them), each value once.\n"
-		" Packed words of lb_quantize() count as what they hold, their scales and biases\n"
+	.help = "Counts the ready tensors that have a name (GLOB selects them), each value once: those\n"
+		"that the program keeps (lb_keep), if it keeps any, or that their runtime calls weights.\n"
+		"Packed words of lb_quantize() count as what they hold, their scales and biases\n"
 		"as bytes. Numbers in names are put together: layers.0…31. The estimates quantise what\n"
 		"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
 		"Example: model, model 'layers.*' --depth 3",

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "inspect/graph/key_map.h"
 #include "inspect/memory/holdings.h"
+#include "inspect/show/quant_parts.h"
 #include "inspect/tensor/name.h"
 
 enum { OFTEN = 1 << 13, INPUTS = 3 };
@@ -21,6 +23,8 @@ struct walk {
 	struct lbx_tensors *tensors;
 	const char *glob;
 	struct lbx_parameters *p;
+	bool wants_kept;
+	struct lbx_key_map consumers; /* how many lazy tensors have a record for an input */
 	size_t n_uses, room_uses;
 	struct use *uses;
 };
@@ -59,7 +63,7 @@ static char *key_of(const char *name)
 
 static bool add_use(struct walk *w, const struct lbx_tensor *t)
 {
-	uint32_t first = strcmp(t->op, "quantized_matmul") == 0;
+	uint32_t first = lbx_quant_first(t->op);
 	bool made = strcmp(t->op, "quantize") == 0;
 	struct use use = { .mode = (int)t->params[0], .bits = (int)t->params[1] };
 
@@ -102,6 +106,9 @@ static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 				   .id = t->id,
 				   .dtype = t->dtype,
 				   .encoding = t->encoding,
+				   .of = t->of,
+				   .record = t->address,
+				   .holders = t->of->ops->scope ? (int64_t)t->refs - t->scope_refs : 0,
 				   .is_said = t->usage == LBX_USAGE_WEIGHTS,
 				   .rank = t->rank,
 				   .last = t->rank ? lbx_shape(t)[t->rank - 1] : 1,
@@ -152,7 +159,7 @@ static void drop(struct lbx_parameter *x)
 	free(x->key);
 }
 
-/* Where a runtime says which are weights, no others are. */
+/* Where it is known which are weights, or kept, no others are. */
 static void drop_others(struct lbx_parameters *p)
 {
 	size_t n = 0, said = 0;
@@ -165,6 +172,7 @@ static void drop_others(struct lbx_parameters *p)
 		else
 			drop(&p->list[i]);
 	}
+	p->others = said ? p->n - n : 0;
 	p->n = said ? n : p->n;
 }
 
@@ -231,6 +239,46 @@ static bool is_no_parameter(const struct lbx_tensor *t)
 	return t->usage == LBX_USAGE_COMPUTE || t->usage == LBX_USAGE_STATE || t->usage == LBX_USAGE_INPUTS;
 }
 
+/* What a lazy tensor holds until it is computed. */
+static bool count_inputs(struct walk *w, const struct lbx_tensor *t)
+{
+	bool is_new;
+
+	if (!t->of->ops->scope || t->flags & LB_FLAG_DETACHED)
+		return true;
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		struct lbx_tensor input;
+		if (!lbx_tensor_input(t, i, &input)) {
+			if (lb_error_cause() == LB_INTERRUPTED)
+				return false;
+			lb_clear_error();
+			continue;
+		}
+		struct lbx_key_entry *entry = lbx_key_map_tensor(&w->consumers, &input, &is_new);
+		if (!entry)
+			return false;
+		entry->value++;
+	}
+	return true;
+}
+
+/* Where it is known which tensors the program itself holds, beyond scopes and what is still to be computed: a model's
+ * parameters are among them, activations and inputs are not. */
+static bool find_kept(struct walk *w)
+{
+	for (size_t i = 0; i < w->p->n; i++) {
+		struct lbx_parameter *x = &w->p->list[i];
+		bool is_new;
+		if (x->holders <= 0)
+			continue;
+		struct lbx_key_entry *entry = lbx_key_map_at(&w->consumers, x->of, x->record, &is_new);
+		if (!entry)
+			return false;
+		x->is_said |= x->holders > (int64_t)entry->value;
+	}
+	return true;
+}
+
 static bool walk(struct lbx_context *context, struct walk *w)
 {
 	struct lbx_tensor t;
@@ -242,6 +290,8 @@ static bool walk(struct lbx_context *context, struct walk *w)
 			return false;
 		if (t.op_class == LB_CLASS_QUANT && !add_use(w, &t))
 			return false;
+		if (w->wants_kept && lbx_tensor_is_pending(&t) && !count_inputs(w, &t))
+			return false;
 		if (t.state != LBX_READY || t.torn)
 			continue;
 		if (is_no_parameter(&t))
@@ -251,12 +301,12 @@ static bool walk(struct lbx_context *context, struct walk *w)
 		else if ((!w->glob || lbx_name_matches(w->glob, t.name)) && !add(w->p, &t))
 			return false;
 	}
-	return next == LBX_NEXT_END;
+	return next == LBX_NEXT_END && (!w->wants_kept || find_kept(w));
 }
 
 bool lbx_parameters_find(struct lbx_context *context, const char *glob, enum lbx_tied tied, struct lbx_parameters *ret)
 {
-	struct walk w = { .tensors = context->tensors, .glob = glob, .p = ret };
+	struct walk w = { .tensors = context->tensors, .glob = glob, .p = ret, .wants_kept = tied == LBX_TIED_ONCE };
 
 	*ret = (struct lbx_parameters){ .n = 0 };
 	bool ok = walk(context, &w);
@@ -273,6 +323,7 @@ bool lbx_parameters_find(struct lbx_context *context, const char *glob, enum lbx
 		}
 	}
 	free(w.uses);
+	lbx_key_map_deinit(&w.consumers);
 	if (!ok)
 		lbx_parameters_deinit(ret);
 	return ok;

@@ -12,7 +12,10 @@ struct lbx_parameter {
 	const struct lbx_encoding *encoding; /* NULL: as the dtype is */
 	int mode, bits;    /* of packed words: an enum lb_quant_mode; bits 0: plain values */
 	bool overhead;     /* scales or biases of packed words: bytes, but no parameters */
-	bool is_said;      /* its runtime says that it is a weight */
+	bool is_said;      /* its runtime says that it is a weight, or the program keeps it */
+	struct lbx_tensors *of;
+	uint64_t record;
+	int64_t holders;   /* references that are not those of scopes; 0: not known */
 	int rank;
 	int64_t last;      /* values along the last axis */
 	int64_t count;     /* parameters: values, of packed words what they hold */
@@ -24,6 +27,7 @@ struct lbx_parameters {
 	struct lbx_parameter *list; /* by key */
 	int64_t count, bytes;
 	uint64_t tied;     /* left out: the same values under another name */
+	uint64_t others;   /* left out: of a name, but no weights, or held by scopes and lazy tensors alone */
 	uint64_t unnamed;  /* left out: ready tensors without a name, that are no views */
 };
 

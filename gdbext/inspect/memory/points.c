@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "inspect/file.h"
+#include "inspect/show/since.h"
 #include "io/mapping.h"
 
 void lbx_memory_marks_deinit(struct lbx_memory_marks *marks)
@@ -49,6 +50,8 @@ bool lbx_memory_mark(struct lbx_context *context, const char *name, struct lbx_s
 		i++;
 	if (i == LBX_MARKS_MAX)
 		return lb_fail("memory: there are already %d marks; reuse one of their names", LBX_MARKS_MAX);
+	if (!lbx_marked_note(context, name))
+		return false;
 	if (i == marks->n)
 		marks->n++;
 	else

@@ -87,12 +87,12 @@ static void tell_keepers(struct lbx_context *context, int64_t limit)
 				unseen += (int64_t)keeper.tensors;
 				continue;
 			}
-			tell_keeper(out, &keeper, n == 0, !limit || n < limit);
+			tell_keeper(out, &keeper, n == 0, n < limit);
 			n++;
 		}
 	}
 	lbx_end(out);
-	if (limit && n > limit)
+	if (n > limit)
 		lbx_printf(out, "  … and %lld more (--limit 0 shows all)\n", (long long)(n - limit));
 	LBX_KEY(out, "graphs_not_looked_through", json_integer(unseen));
 	if (unseen)

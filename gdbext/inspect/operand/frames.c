@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/graph/listings.h"
-#include "inspect/providers.h"
+#include "inspect/operand/gone.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "target/loader.h"
@@ -18,24 +18,10 @@
 enum { LABEL = LBX_DESCRIPTION_MAX, SHOWN = 16, LONGEST_PERIOD = 8 };
 
 struct search {
+	struct lbx_context *context;
 	struct lbx_places *places;
 	struct lbx_frame_view *view;
 };
-
-/* "x" of "x.impl_.target_": what is there for a provider to find its records by is no part of a variable's name. */
-static void unwrap(char *expression)
-{
-	size_t length = strlen(expression), most = 0;
-
-	for (const struct lbx_provider *p = lbx_providers; p->name; p++)
-		for (const struct lbx_wrapped *w = p->wrapped; w && w->record; w++) {
-			size_t n = strlen(w->record);
-			if (strncmp(w->record, "($)", 3) == 0 && n - 3 < length && n - 3 > most &&
-			    strcmp(expression + length - (n - 3), w->record + 3) == 0)
-				most = n - 3;
-		}
-	expression[length - most] = '\0';
-}
 
 static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer, const struct lbx_place *place)
 {
@@ -45,8 +31,7 @@ static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *poin
 	}
 	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
 		return false;
-	view->held[view->n_held] = (struct lbx_frame_tensor){ *pointer, *place };
-	unwrap(view->held[view->n_held++].pointer.expression);
+	view->held[view->n_held++] = (struct lbx_frame_tensor){ *pointer, *place };
 	return true;
 }
 
@@ -60,6 +45,32 @@ static bool take_line_tensor(void *context, const char *label, bool is_operand, 
 	return add_held(context, &pointer, &place);
 }
 
+/* What leads to the beginning of a record that no tensor has any more. */
+static bool take_gone(struct search *s, const struct lbx_pointer *pointer)
+{
+	struct lbx_frame_view *view = s->view;
+	struct lbx_tensors *tensors;
+	struct lbx_tensor t;
+	char gone[1024];
+
+	if (!pointer->value || view->n_gone == LBX_GONE_MAX || !lb_ok() ||
+	    !lbx_context_tensors(s->context, &tensors))
+		return true;
+	if (!lbx_tensors_record_at(tensors, pointer->value, &t) && !lb_ok() && lb_error_cause() != LB_INTERRUPTED) {
+		char why[512];
+		snprintf(why, sizeof why, "%s", lb_error_message());
+		lb_clear_error();
+		if (!view->gone && !(view->gone = malloc(LBX_GONE_MAX * sizeof *view->gone)))
+			return true;
+		struct lbx_frame_gone *one = &view->gone[view->n_gone++];
+		one->pointer = *pointer;
+		snprintf(one->why, sizeof one->why, "%s", why);
+		if (lbx_describe_gone(s->context, NULL, pointer->value, 0, gone, sizeof gone))
+			snprintf(one->why, sizeof one->why, "a freed tensor: %s", gone);
+	}
+	return lb_ok();
+}
+
 static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 {
 	struct search *s = context;
@@ -67,9 +78,10 @@ static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 	struct lbx_place place;
 
 	lbx_places_find(s->places, pointer->value, &place);
+	if (place.kind == LBX_PLACE_NOTHING)
+		return take_gone(s, pointer);
 	/* a pointer into a record is one to something else of the runtime's */
-	if (place.kind == LBX_PLACE_NOTHING || place.kind == LBX_PLACE_BUFFER ||
-	    (place.kind == LBX_PLACE_RECORD && place.distance != 0))
+	if (place.kind == LBX_PLACE_BUFFER || (place.kind == LBX_PLACE_RECORD && place.distance != 0))
 		return true;
 	return add_held(view, pointer, &place);
 }
@@ -126,7 +138,7 @@ static void look_at_frame(struct lbx_context *context, struct lbx_places *places
 	if (!places || (context->table && lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view)))
 		return;
 	if (!runtime || pc < runtime->start || pc >= runtime->end)
-		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ places, view });
+		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ context, places, view });
 }
 
 void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
@@ -247,8 +259,10 @@ bool lbx_describe_left_out(const struct lbx_thread_view *view, int i, char *ret,
 
 void lbx_thread_view_release(struct lbx_thread_view *view)
 {
-	for (int i = 0; i < view->n; i++)
+	for (int i = 0; i < view->n; i++) {
 		free(view->frames[i].held);
+		free(view->frames[i].gone);
+	}
 	free(view->frames);
 	view->frames = NULL;
 	view->n = 0;
@@ -346,8 +360,12 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 
 	if (context->target && context->target->ops->evaluate)
 		return false;
-	if (context->stacks && context->stacks->ops->evaluate)
-		return context->stacks->ops->evaluate(context->stacks, expression, ret);
+	if (context->stacks && context->stacks->ops->evaluate) {
+		struct lbx_evaluated value;
+		bool found = context->stacks->ops->evaluate(context->stacks, expression, &value);
+		*ret = value.value;
+		return found;
+	}
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
 	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		for (int i = 0; i < stack.n && wanted.value == 0; i++)
@@ -442,15 +460,24 @@ static json_t *json_held(const struct lbx_frame_tensor *held)
 static json_t *json_frame(const struct lbx_frame_view *frame)
 {
 	const struct lbx_source_line *line = &frame->line;
-	json_t *held = json_array();
+	json_t *held = json_array(), *gone = json_array();
 
 	for (int i = 0; i < frame->n_held; i++)
 		json_array_append_new(held, json_held(&frame->held[i]));
+	for (int i = 0; i < frame->n_gone; i++)
+		json_array_append_new(gone, json_pack("{s:o,s:b,s:o,s:o}", "variable",
+						      lbx_json_string(frame->gone[i].pointer.expression), "argument",
+						      frame->gone[i].pointer.is_argument, "value",
+						      lbx_json_address(frame->gone[i].pointer.value), "why",
+						      lbx_json_string(frame->gone[i].why)));
 	json_t *o = json_pack("{s:I,s:o,s:o,s:b,s:o,s:o,s:o}", "frame", (json_int_t)frame->number, "pc",
 			      lbx_json_address(frame->frame.pc), "function", lbx_json_text(line->function), "inlined",
 			      frame->frame.is_inlined, "file", lbx_json_text(line->file), "line",
 			      lbx_json_int_if(line->file[0], line->line), "tensors", held);
 
+	if (frame->n_gone)
+		json_object_set(o, "gone", gone);
+	json_decref(gone);
 	if (frame->module[0]) {
 		json_object_set_new(o, "module", lbx_json_string(frame->module));
 		json_object_set_new(o, "offset", lbx_json_address(frame->offset));
@@ -475,6 +502,12 @@ void lbx_tell_frame(struct lbx_context *context, const struct lbx_frame_view *fr
 		lbx_wrap(out, 0, 11);
 		lbx_printf(out, "       ");
 		lbx_styled(out, lbx_frame_tensor_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n", held);
+	}
+	for (int i = 0; i < frame->n_gone; i++) {
+		lbx_wrap(out, 0, 11);
+		lbx_printf(out, "       ");
+		lbx_styled(out, LBX_WARNING, "%s = 0x%" PRIx64 ", %s\n", frame->gone[i].pointer.expression,
+			   frame->gone[i].pointer.value, frame->gone[i].why);
 	}
 	if (shown < frame->n_held)
 		lbx_printf(out, "       … %s%d more (`%sframe %" PRIu64 " --all`)\n",

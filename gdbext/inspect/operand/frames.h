@@ -6,12 +6,18 @@
 #include "inspect/command.h"
 #include "inspect/operand/places.h"
 
-enum { LBX_HELD_MAX = 64, LBX_THREADS_SHOWN = 256, LBX_TAIL = 12 };
+enum { LBX_HELD_MAX = 64, LBX_GONE_MAX = 16, LBX_THREADS_SHOWN = 256, LBX_TAIL = 12 };
 
 /* A variable that leads to a tensor: to its record, or into its elements. */
 struct lbx_frame_tensor {
 	struct lbx_pointer pointer;
 	struct lbx_place place;
+};
+
+/* A variable that has a tensor's record which has been freed, or damaged. */
+struct lbx_frame_gone {
+	struct lbx_pointer pointer;
+	char why[512];
 };
 
 struct lbx_frame_view {
@@ -23,6 +29,8 @@ struct lbx_frame_view {
 	int n_held;             /* at most LBX_HELD_MAX */
 	bool more_held;
 	struct lbx_frame_tensor *held;
+	int n_gone;             /* at most LBX_GONE_MAX */
+	struct lbx_frame_gone *gone;
 };
 
 struct lbx_thread_view {

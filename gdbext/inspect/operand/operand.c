@@ -197,10 +197,11 @@ static bool is_named(struct lbx_context *context, const char *text)
 
 	if (!context->target || strlen(text) >= sizeof name[0] || !lbx_context_tensors(context, &tensors))
 		return false;
-	strcpy(name[0], text);
+	if (!lbx_tells_which(text, name[0]))
+		strcpy(name[0], text);
 	lb_auto_free struct lbx_named *named = calloc(1, sizeof *named);
 	if (named)
-		found = lbx_find_named(tensors, name, 1, named) && named->count > 0;
+		found = lbx_find_named(context, tensors, name, 1, named) && named->count > 0;
 	return found;
 }
 

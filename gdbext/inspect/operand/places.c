@@ -1,6 +1,8 @@
 #include "inspect/operand/places.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/vector.h"
@@ -15,7 +17,9 @@ struct use {
 };
 
 struct lbx_places {
+	struct lbx_context *context;
 	struct lbx_tensors *tensors;
+	bool has_buffers, has_uses, has_failed;
 	struct lbx_buffer *buffers; /* by address; they may overlap, where memory is given out again and again */
 	size_t *furthest;           /* of each, which ends last of it and those before it */
 	uint64_t *ends; /* where the last one ends of a half, of its halves …: that of [a, b) at (a + b) / 2 */
@@ -23,12 +27,6 @@ struct lbx_places {
 	struct use *uses; /* by address of the buffer, then as tensors are told apart */
 	size_t n_uses, uses_room;
 };
-
-static int by_data(const void *a, const void *b)
-{
-	const struct lbx_buffer *x = a, *y = b;
-	return x->data < y->data ? -1 : x->data > y->data;
-}
 
 static int by_use(const void *a, const void *b)
 {
@@ -45,6 +43,86 @@ static uint64_t end_of(const struct lbx_buffer *b)
 	return b->data + (uint64_t)(b->capacity > 0 ? b->capacity : 0);
 }
 
+/* An address, and what is there. */
+struct order {
+	uint64_t address;
+	size_t i;
+};
+
+/* By addresses, where several are the same as they were before; those of a heap have few digits that differ. */
+static void sort_by_address(struct order *list, struct order *spare, size_t n)
+{
+	enum { BITS = 11, DIGITS = 1 << BITS };
+	static const uint64_t digit = DIGITS - 1;
+	uint64_t differing = 0;
+	struct order *own = list;
+
+	for (size_t i = 1; i < n; i++)
+		differing |= list[i].address ^ list[0].address;
+	for (int shift = 0; shift < 64; shift += BITS) {
+		size_t places[DIGITS] = { 0 }, place = 0;
+		if (!(differing >> shift & digit))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			places[list[i].address >> shift & digit]++;
+		for (int k = 0; k < DIGITS; k++) {
+			size_t here = places[k];
+			places[k] = place;
+			place += here;
+		}
+		for (size_t i = 0; i < n; i++)
+			spare[places[list[i].address >> shift & digit]++] = list[i];
+		struct order *sorted = spare;
+		spare = list;
+		list = sorted;
+	}
+	if (list != own)
+		memcpy(own, list, n * sizeof *own);
+}
+
+/* Sorts things that begin at `address` within each by that. Most programs give memory out in order: then there is nothing to
+ * do. */
+static bool sort(void **list, size_t n, size_t size, size_t address)
+{
+	struct order *order = NULL;
+	bool sorted = true;
+	uint64_t before = 0, now;
+
+	for (size_t i = 0; i < n; before = now, i++) {
+		memcpy(&now, (char *)*list + i * size + address, sizeof now);
+		sorted = sorted && before <= now;
+	}
+	if (sorted)
+		return true;
+	char *to = malloc(n * size);
+	if (!to || !(order = malloc(2 * n * sizeof *order))) {
+		free(to);
+		return lb_fail("out of memory for an index of %zu addresses", n);
+	}
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&order[i].address, (char *)*list + i * size + address, sizeof order[i].address);
+		order[i].i = i;
+	}
+	sort_by_address(order, order + n, n);
+	for (size_t i = 0; i < n; i++)
+		memcpy(to + i * size, (char *)*list + order[i].i * size, size);
+	free(order);
+	free(*list);
+	*list = to;
+	return true;
+}
+
+/* What is over one buffer stands together; that, as tensors are told apart. */
+static void sort_each(struct use *uses, size_t n)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && uses[end].data == uses[i].data; end++)
+			;
+		if (end - i > 1)
+			qsort(uses + i, end - i, sizeof *uses, by_use);
+	}
+}
+
 static uint64_t find_ends(struct lbx_places *p, size_t begin, size_t end)
 {
 	size_t middle = (begin + end) / 2;
@@ -58,26 +136,27 @@ static uint64_t find_ends(struct lbx_places *p, size_t begin, size_t end)
 
 static bool sort_buffers(struct lbx_places *p)
 {
+	void *buffers = p->buffers;
+
 	p->furthest = calloc(p->n_buffers + 1, sizeof *p->furthest);
 	p->ends = calloc(p->n_buffers + 1, sizeof *p->ends);
 	if (!p->furthest || !p->ends)
 		return lb_fail("out of memory for an index of %zu buffers", p->n_buffers);
-	if (p->n_buffers)
-		qsort(p->buffers, p->n_buffers, sizeof *p->buffers, by_data);
+	bool sorted = sort(&buffers, p->n_buffers, sizeof *p->buffers, offsetof(struct lbx_buffer, data));
+	p->buffers = buffers;
 	for (size_t i = 1; i < p->n_buffers; i++) {
 		size_t before = p->furthest[i - 1];
 		p->furthest[i] = end_of(&p->buffers[before]) > end_of(&p->buffers[i]) ? before : i;
 	}
 	find_ends(p, 0, p->n_buffers);
-	return true;
+	return sorted;
 }
 
-static bool collect(struct lbx_context *context, struct lbx_places *p)
+static bool collect_buffers(struct lbx_places *p)
 {
+	struct lbx_context *context = p->context;
 	struct lbx_buffer buffer;
-	struct lbx_tensor t;
-	uint64_t slot = 0, bad = 0;
-	enum lbx_next next;
+	uint64_t slot = 0;
 
 	while (lbx_tensors_next_buffer(p->tensors, &slot, &buffer)) {
 		if (!lb_reserve(p->buffers, p->buffers_room, p->n_buffers + 1))
@@ -87,7 +166,18 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 		    !lbx_progress(context->out, "indexing buffers", (int64_t)p->n_buffers, 0))
 			return false;
 	}
-	slot = 0;
+	if (context->kept && p->n_buffers >= LBX_MANY_TENSORS)
+		context->kept->has_many_tensors = true;
+	return sort_buffers(p);
+}
+
+static bool collect_uses(struct lbx_places *p)
+{
+	struct lbx_context *context = p->context;
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0;
+	enum lbx_next next;
+
 	while ((next = lbx_tensors_next(p->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (t.data == 0 || !lbx_tensor_lies_there(&t))
 			continue;
@@ -97,25 +187,59 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 		if (p->n_uses % 8192 == 0 && !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))
 			return false;
 	}
-	if (!sort_buffers(p))
-		return false;
-	if (p->n_uses)
-		qsort(p->uses, p->n_uses, sizeof *p->uses, by_use);
-	return next == LBX_NEXT_END;
+	if (context->kept)
+		context->kept->has_many_tensors = p->n_uses >= LBX_MANY_TENSORS;
+	void *uses = p->uses;
+	bool sorted = sort(&uses, p->n_uses, sizeof *p->uses, offsetof(struct use, data));
+	p->uses = uses;
+	sort_each(p->uses, p->n_uses);
+	return sorted && next == LBX_NEXT_END;
 }
 
-bool lbx_places_create(struct lbx_context *context, struct lbx_places **ret)
+bool lbx_places_expect(struct lbx_context *context, struct lbx_places **ret)
 {
 	struct lbx_places *p = calloc(1, sizeof *p);
 
 	if (!p)
 		return lb_fail("out of memory");
-	if (!lbx_context_tensors(context, &p->tensors) || !collect(context, p)) {
+	p->context = context;
+	if (!lbx_context_tensors(context, &p->tensors)) {
 		lbx_places_destroy(p);
 		return false;
 	}
 	*ret = p;
 	return true;
+}
+
+/* Collects, when it is first needed; what fails then, does so once. For a command that will run again a walk over many is
+ * not worth it. */
+static bool is_ready(struct lbx_places *p, bool *has, bool (*collect)(struct lbx_places *p))
+{
+	const struct lbx_kept *kept = p->context->kept;
+
+	if (!*has && !p->has_failed && kept && kept->has_many_tensors && lbx_target_waits(p->context->target))
+		return false;
+	if (!*has && !p->has_failed)
+		p->has_failed = !collect(p);
+	*has = true;
+	return !p->has_failed;
+}
+
+bool lbx_places_create(struct lbx_context *context, struct lbx_places **ret)
+{
+	if (!lbx_places_expect(context, ret))
+		return false;
+	(*ret)->has_buffers = (*ret)->has_uses = true;
+	if (collect_buffers(*ret) && collect_uses(*ret))
+		return true;
+	lbx_places_destroy(*ret);
+	*ret = NULL;
+	return false;
+}
+
+bool lbx_places_have_failed(const struct lbx_places *places)
+{
+	return places->has_failed;
 }
 
 void lbx_places_destroy(struct lbx_places *places)
@@ -198,12 +322,15 @@ struct look {
 	struct lbx_place *place;
 };
 
-/* Takes the best tensor over a buffer, if it is better than that of another one. */
+/* Takes the best tensor over a buffer, if it is better than that of another one. Most addresses lie in no buffer: then nobody
+ * goes through the tensors. */
 static void look_at(struct look *look, const struct lbx_buffer *buffer)
 {
 	struct lbx_place *place = look->place;
 	struct lbx_tensor t;
 
+	if (!is_ready(look->places, &look->places->has_uses, collect_uses))
+		return;
 	if (place->kind == LBX_PLACE_NOTHING) {
 		place->kind = LBX_PLACE_BUFFER;
 		place->buffer = *buffer;
@@ -242,12 +369,16 @@ void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_pla
 	struct look look = { .places = places, .address = address, .best = -1, .place = ret };
 
 	*ret = (struct lbx_place){ .kind = LBX_PLACE_NOTHING };
+	if (places->has_failed)
+		return; /* and the error says why */
 	if (lbx_tensors_record_at(places->tensors, address, &ret->tensor)) {
 		ret->kind = LBX_PLACE_RECORD;
 		ret->distance = address - ret->tensor.address;
 		return;
 	}
 	lb_clear_error();
+	if (!address || !is_ready(places, &places->has_buffers, collect_buffers))
+		return;
 	look_through(&look, 0, places->n_buffers);
 	ret->distance = ret->kind == LBX_PLACE_NOTHING ? 0 : address - ret->buffer.data;
 }

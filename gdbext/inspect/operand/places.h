@@ -24,6 +24,10 @@ struct lbx_place {
 
 /* Valid while the program stands still. */
 bool lbx_places_create(struct lbx_context *context, struct lbx_places **ret);
+/* Likewise for who may need none: only lbx_places_find() is for it, and the first address that is not a record's has the
+ * index made. If that fails, nothing is found from there on. */
+bool lbx_places_expect(struct lbx_context *context, struct lbx_places **ret);
+bool lbx_places_have_failed(const struct lbx_places *places);
 void lbx_places_destroy(struct lbx_places *places); /* NULL is fine */
 void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_place *ret);
 /* The buffers that end before and that begin after an address; false when there is none. */

@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "base/vector.h"
 #include "inspect/tensor/describe.h"
+#include "inspect/tensor/json.h"
 #include "python/exception.h"
 #include "python/variables.h"
 #include "target/loader.h"

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,15 @@
 #include "inspect/formula/formula.h"
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
+#include "inspect/operand/gone.h"
 #include "inspect/operand/handle.h"
+#include "inspect/operand/object.h"
 #include "inspect/operand/python_stack.h"
-#include "inspect/operand/wrapped.h"
 #include "inspect/operand/view.h"
 #include "inspect/tensor/name.h"
 #include "python/frames.h"
 
-enum { MAX_BRACKETS = 16 };
+enum { MAX_BRACKETS = 16, MAX_THREADS = 1024 };
 /* What a text may be: a tensor that has a record; or memory, too; or what is computed, too. */
 enum wanted { RECORDS, OPERANDS, VALUES };
 
@@ -88,6 +90,28 @@ static bool is_address(const char *text, uint64_t *ret)
 	return !*end && !errno;
 }
 
+/* What is not there may be known to have gone. */
+static bool fail_gone(struct lbx_context *context, const char *what, const char *name, uint64_t record, uint64_t id)
+{
+	char gone[1024];
+	bool is_last = !lb_ok() && lb_error_cause() != LB_INTERRUPTED;
+
+	if ((lb_ok() || is_last) && lbx_describe_gone(context, name, record, id, gone, sizeof gone)) {
+		lb_clear_error();
+		lb_fail("there is no tensor %s any more: %s", what, gone);
+	}
+	return false;
+}
+
+struct names {
+	char prefixes[MAX_BRACKETS + 1][LBX_TEXT_MAX];
+	struct lbx_named found[MAX_BRACKETS + 1];
+	char reason[LB_ERROR_MAX]; /* why the debugger has no value for the first one; or "" */
+	char nothing[LBX_NOTHING_MAX]; /* "m->mask is empty", or "" */
+	int object;                /* which prefix is one with several tensors in it, which view has; -1: none is */
+	struct lbx_object_view view, looked;
+};
+
 /* What cannot be evaluated, but is a variable whose value is known. */
 static bool by_variable(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
 			struct lbx_tensor *ret)
@@ -98,17 +122,19 @@ static bool by_variable(struct lbx_context *context, struct lbx_tensors *tensors
 	       (lbx_tensors_by_address(tensors, address, ret) || (lb_clear_error(), false));
 }
 
-static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool bracket,
-			  struct lbx_tensor *ret, const char **null)
+static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
+			  struct names *names, struct lbx_tensor *ret, const char **null)
 {
+	bool bracket = text[strlen(text) - 1] == ']', clean = lb_ok();
 	const struct lbx_provider *provider;
 	struct lbx_value value = { .bits = 0 };
-	bool clean = lb_ok();
 
 	if (!is_address(text, &value.bits) && !lbx_target_evaluate(context->target, text, &value)) {
 		/* as of one that is optimized out */
 		if (lbx_handle_of_type(context, value.type, &provider) == LBX_HANDLE)
 			return false;
+		if (!value.type[0] && !names->reason[0])
+			snprintf(names->reason, sizeof names->reason, "%s", lb_error_message());
 		if (clean)
 			lb_clear_error();
 		return by_variable(context, tensors, text, ret);
@@ -119,7 +145,8 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	if (value.bits == 0 || (handle == LBX_HANDLE_RECORD && bracket))
 		return false;
 	struct lbx_tensors *set = handle ? lbx_handle_tensors(context, provider) : tensors;
-	if (set ? lbx_tensors_by_address(set, value.bits, ret)
+	if (set ? lbx_tensors_by_address(set, value.bits, ret) ||
+		      (handle == LBX_HANDLE && fail_gone(context, text, NULL, value.bits, 0))
 		: lb_fail("'%s' is %s %s *, and the program's tensors of %s are not known", text, provider->article,
 			  provider->handle, provider->name))
 		return true;
@@ -129,18 +156,44 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	return false;
 }
 
-static bool by_wrapped(struct lbx_context *context, const char *text, struct lbx_tensor *ret, const char **null)
+/* Of an object that has one tensor in it, that; of several it is noted. */
+static bool by_object(struct lbx_context *context, struct names *names, int i, struct lbx_tensor *ret, const char **null)
 {
-	uint64_t address;
+	const char *text = names->prefixes[i];
+	struct lbx_object_view *view = &names->looked;
 
-	for (int i = 0; i < context->n_sets && lb_ok(); i++) {
-		if (!lbx_find_wrapped(context, context->set_providers[i], text, &address))
-			continue;
-		if (address)
-			return lbx_tensors_by_address(context->sets[i], address, ret);
+	bool found = lbx_object_look(context, text, view);
+	if (view->why[0] && !names->nothing[0] && names->object < 0)
+		memcpy(names->nothing, view->why, sizeof names->nothing);
+	if (!found)
+		return false;
+	if (view->is_null)
 		*null = text;
+	if (lbx_object_is_one(text, view)) {
+		*ret = view->held[0].tensor;
+		return true;
+	}
+	if (view->n && names->object < 0 && !names->nothing[0]) {
+		names->object = i;
+		names->view = *view;
 	}
 	return false;
+}
+
+/* gdb, which has no Python, would call the program for what a container has at an index or a smart pointer leads to: it is
+ * asked where that is not known. */
+static bool by_any(struct lbx_context *context, struct lbx_tensors *tensors, struct names *names, int i,
+		   struct lbx_tensor *ret, const char **null)
+{
+	const char *text = names->prefixes[i];
+	bool is_path = lbx_may_call(text);
+
+	if (is_path && by_object(context, names, i, ret, null))
+		return true;
+	if (!lb_ok() || (is_path && (lbx_target_waits(context->target) || names->nothing[0] || names->object >= 0)))
+		return false;
+	return by_expression(context, tensors, text, names, ret, null) ||
+	       (!is_path && lb_ok() && by_object(context, names, i, ret, null));
 }
 
 bool lbx_is_null_tensor(struct lbx_context *context, const char *text)
@@ -152,10 +205,19 @@ bool lbx_is_null_tensor(struct lbx_context *context, const char *text)
 	       lbx_handle_of_type(context, value.type, &provider) == LBX_HANDLE && value.bits == 0;
 }
 
+/* `$tensor_id` is a number, as #12 is. */
+static bool is_variable_id(const char *text)
+{
+	static const char variable[] = "$tensor_id";
+	const size_t n = sizeof variable - 1;
+
+	return strncmp(text, variable, n) == 0 && !isalnum((unsigned char)text[n]) && text[n] != '_';
+}
+
 /* Where the text is #12 or ggml#12: the #; the tensors it may mean. NULL: it is neither. */
 static const char *find_number(struct lbx_context *context, const char *text, struct lbx_tensors **ret)
 {
-	const char *sign = strchr(text, '#');
+	const char *sign = is_variable_id(text) ? text : strchr(text, '#');
 
 	*ret = context->tensors;
 	if (sign == text)
@@ -187,25 +249,42 @@ static bool fail_shared(struct lbx_context *context, unsigned long long id)
 	return found > 1 && !lb_fail("#%llu is the number of several tensors: say which: %s", id, which);
 }
 
+/* A debugger's variable, behind the #. */
+static bool evaluate_id(struct lbx_context *context, const char *sign, uint64_t *ret, const char **ret_end)
+{
+	char name[64];
+	size_t n = 1;
+
+	while (isalnum((unsigned char)sign[n]) || sign[n] == '_')
+		n++;
+	if (n == 1 || n >= sizeof name)
+		return lb_fail("'%s' is not a variable", sign);
+	snprintf(name, sizeof name, "%.*s", (int)n, sign);
+	*ret_end = sign + n;
+	return lbx_get_number(context, name, ret);
+}
+
 static bool select_id(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, const char *sign,
 		      size_t *used, struct lbx_tensor *ret)
 {
-	char *end;
+	const char *digits = sign + (*sign == '#');
+	char *number_end;
+	const char *end;
 
 	errno = 0;
-	unsigned long long id = strtoull(sign + 1, &end, 10);
-	if (!isdigit((unsigned char)sign[1]) || errno || (*skip(end) && *skip(end) != '['))
+	uint64_t id = strtoull(digits, &number_end, 10);
+	end = number_end;
+	if (*digits == '$' && !evaluate_id(context, digits, &id, &end))
+		return false;
+	if ((!isdigit((unsigned char)*digits) && *digits != '$') || errno || (*skip(end) && *skip(end) != '['))
 		return lb_fail("'%s' is not a tensor: # is followed by its number, as in #12", text);
 	*used = (size_t)(end - text);
 	if (sign == text && context->n_sets > 1 && fail_shared(context, id))
 		return false;
-	return lbx_tensors_by_id(tensors, id, ret);
+	char what[32];
+	snprintf(what, sizeof what, "#%" PRIu64, id);
+	return lbx_tensors_by_id(tensors, id, ret) || fail_gone(context, what, NULL, 0, id);
 }
-
-struct names {
-	char prefixes[MAX_BRACKETS + 1][LBX_TEXT_MAX];
-	struct lbx_named found[MAX_BRACKETS + 1];
-};
 
 /* The thread and the frame that a debugger's user has selected, or the thread that was named. */
 static struct lbx_viewpoint scope_of(struct lbx_context *context, const struct lbx_tensors *tensors)
@@ -217,8 +296,7 @@ static struct lbx_viewpoint scope_of(struct lbx_context *context, const struct l
 
 	if (!tensors->ops->by_path || !stacks || stacks->ops->all_threads)
 		return scope;
-	if (stacks->ops->threads(stacks, &scope.thread, 1) < 1)
-		scope.thread = 0;
+	scope.thread = lbx_context_thread(context);
 	if (lbx_target_evaluate(context->target, "$sp", &sp))
 		scope.stack = sp.bits;
 	if (clean)
@@ -235,8 +313,48 @@ static bool has_thread(struct lbx_context *context)
 	for (int i = 0; py && lbx_py_thread(py, i, &thread); i++)
 		if (thread.tid == context->thread)
 			return true;
-	return !context->thread || lb_fail("no thread %llu of the program runs Python (`bt` shows those that do)",
-					   (unsigned long long)context->thread);
+	if (py)
+		return lb_fail("no thread %llu of the program runs Python (`bt` shows those that do)",
+			       (unsigned long long)context->thread);
+	struct lbx_stacks *stacks = context->thread ? context->stacks : NULL;
+	uint64_t tids[MAX_THREADS];
+	int n = stacks && stacks->ops->all_threads ? stacks->ops->threads(stacks, tids, MAX_THREADS) : 0;
+	for (int i = 0; i < n && i < MAX_THREADS; i++)
+		if (tids[i] == context->thread)
+			return true;
+	return n <= 0 || n > MAX_THREADS ||
+	       lb_fail("the program has no thread %llu (`where` shows those it has)",
+		       (unsigned long long)context->thread);
+}
+
+/* More than a name, and whole. */
+static bool is_expression(const char *text)
+{
+	int depth = 0;
+
+	for (const char *c = text; *c; c++)
+		depth += strchr("[(", *c) ? 1 : strchr("])", *c) ? -1 : 0;
+	return depth == 0 && strpbrk(text, "-.>*&(");
+}
+
+/* As gdb puts it: No symbol "foo" in current context. */
+static bool fail_with_reason(const char *reason)
+{
+	char message[LB_ERROR_MAX];
+
+	snprintf(message, sizeof message, "%s", lb_error_message());
+	lb_clear_error();
+	return lb_fail("%s: %s", message, reason);
+}
+
+/* A variable of the name that is known to hold another tensor. */
+static void tell_variable(struct lbx_context *context, const char *name, const struct lbx_tensor *t)
+{
+	uint64_t record = lbx_tensor_key(t).address;
+
+	for (int i = 0; i < context->n_told; i++)
+		if (strcmp(context->told[i].expression, name) == 0 && context->told[i].value != record)
+			lbx_tell_choice(context->out, name, t, 1, 1, LBX_NO_VARIABLES);
 }
 
 /* What the program's own language, as Python, has under a name comes first, since that is what its user means, then a name that
@@ -252,7 +370,7 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 
 	for (int i = 0; i < n; i++)
 		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
-	if (!has_thread(context) || !lbx_find_named(tensors, names->prefixes, n, names->found))
+	if (!has_thread(context) || !lbx_find_named(context, tensors, names->prefixes, n, names->found))
 		return false;
 	const struct lbx_viewpoint scope = scope_of(context, tensors);
 	for (int i = 0; i < n; i++) {
@@ -265,9 +383,10 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			break;
 		if (names->found[i].count == 1) {
 			*ret = names->found[i].first;
+			tell_variable(context, names->prefixes[i], ret);
 			return true;
 		}
-		if (lbx_find_nth(tensors, names->prefixes[i], ret))
+		if (lbx_find_told(context, tensors, names->prefixes[i], ret))
 			return true;
 		if (!lb_ok())
 			return false;
@@ -276,17 +395,27 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		const char *prefix = names->prefixes[i];
 		const struct lbx_named *found = &names->found[i];
 		*used = lengths[i];
-		if (looks_like_expression(prefix) &&
-		    (by_expression(context, tensors, prefix, prefix[lengths[i] - 1] == ']', ret, &null) ||
-		     by_wrapped(context, prefix, ret, &null)))
-			return true;
+		if (looks_like_expression(prefix) && by_any(context, tensors, names, i, ret, &null)) {
+			if (found->count < 2)
+				return true;
+			if (strcmp(ret->name, prefix) == 0) {
+				lbx_tell_choice(context->out, prefix, ret, 0, found->count, LBX_OF_VARIABLE);
+				return true;
+			}
+		}
+		/* a variable that is none says nothing of a name */
+		if (found->count > 1 && lb_error_cause() != LB_INTERRUPTED)
+			lb_clear_error();
 		if (!lb_ok())
 			return false;
 		/* ask all that may be asked before giving up */
-		if (lbx_target_waits(context->target))
+		if (lbx_target_waits(context->target)) {
+			if (found->count > 1)
+				lbx_context_thread(context); /* which of them is meant */
 			continue;
+		}
 		if (found->count > 1)
-			return lbx_fail_several(prefix, found);
+			return lbx_choose_named(context, tensors, prefix, ret);
 	}
 	if (lbx_target_waits(context->target))
 		return lb_fail("'%s' is not known yet: the debugger has not answered yet", text);
@@ -297,16 +426,32 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			return true;
 		}
 	}
+	if (names->nothing[0] && !null)
+		return lb_fail("%s", names->nothing);
+	if (names->object >= 0 && !null)
+		return lbx_fail_object(names->prefixes[names->object], &names->view);
+	for (int i = 0; i < n && !null; i++)
+		if (!fail_gone(context, names->prefixes[i], names->prefixes[i], 0, 0) && !lb_ok())
+			return false;
+	if (!null && !lbx_find_like(context, tensors, names->prefixes[n - 1], &names->found[n - 1]))
+		return false;
 	lbx_describe_handles(context, handles, sizeof handles);
-	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted, handles);
+	lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted, handles);
+	return is_expression(text) && names->reason[0] && !null && fail_with_reason(names->reason);
 }
 
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,
-			size_t *used, struct lbx_tensor *ret)
+			size_t *used, struct lbx_selection *ret)
 {
 	lb_auto_free struct names *names = calloc(1, sizeof *names);
 
-	return names ? search(context, tensors, text, quoted, names, used, ret) : lb_fail("out of memory");
+	if (!names)
+		return lb_fail("out of memory");
+	names->object = -1;
+	bool found = search(context, tensors, text, quoted, names, used, &ret->tensor);
+	if (!found && names->object >= 0 && strlen(names->prefixes[names->object]) == strlen(text))
+		strcpy(ret->object, text);
+	return found;
 }
 
 /* Of what follows T; before anything is asked of its value, which may not be there. */
@@ -339,7 +484,7 @@ static bool select_plain(struct lbx_context *context, const char *text, bool quo
 		return false;
 	const char *number = find_number(context, text, &tensors);
 	if (!(number ? select_id(context, tensors, text, number, &used, &ret->tensor)
-		     : select_text(context, context->tensors, text, quoted, &used, &ret->tensor)))
+		     : select_text(context, context->tensors, text, quoted, &used, ret)))
 		return false;
 	return finish(context, text + used, ret);
 }
@@ -358,8 +503,12 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 	strcpy(plain, text);
 	if (rest && !*names[2] && !*skip(rest))
 		return lb_fail("no tensor given: there is nothing between the quotes");
-	if (!rest || (*skip(rest) && *skip(rest) != '[') || !*names[2])
+	if (!rest || (*skip(rest) && *skip(rest) != '[' && *rest != '@') || !*names[2])
 		return true; /* C's, if anybody's */
+	if (*rest == '@') {
+		snprintf(plain, LBX_TEXT_MAX, "%s%s", names[2], rest);
+		return true;
+	}
 	strcpy(names[0], text);
 	snprintf(names[1], LBX_TEXT_MAX, "%.*s", (int)(rest - text), text);
 	snprintf(plain, LBX_TEXT_MAX, "%s%s", names[2], rest);
@@ -367,16 +516,16 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 		return true;
 	if (!lbx_context_tensors(context, &tensors) || !(found = calloc(3, sizeof *found)))
 		return lb_ok() ? lb_fail("out of memory") : false;
-	bool ok = lbx_find_named(tensors, names, 3, found);
+	bool ok = lbx_find_named(context, tensors, names, 3, found);
 	int i = 0;
 	while (i < 2 && !found[i].count)
 		i++;
 	if (ok && found[i].count > 1)
-		ok = lbx_fail_several(names[i], &found[i]);
-	if (ok && found[i].count == 1) {
+		ok = lbx_choose_named(context, tensors, names[i], &ret->tensor);
+	else
 		ret->tensor = found[i].first;
+	if (ok && found[i].count)
 		ok = *done = finish(context, i ? rest : "", ret);
-	}
 	free(found);
 	return ok;
 }
@@ -398,10 +547,14 @@ static bool is_name(struct lbx_context *context, const char *text)
 	bool clean = lb_ok(), is = false;
 	int n = prefixes(text, lengths);
 
-	for (int i = 0; names && i < n; i++)
+	for (int i = 0; names && i < n; i++) {
+		char whole[LBX_TEXT_MAX];
 		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
+		if (lbx_tells_which(names->prefixes[i], whole))
+			strcpy(names->prefixes[i], whole);
+	}
 	if (names && context->target && lbx_context_tensors(context, &tensors) &&
-	    lbx_find_named(tensors, names->prefixes, n, names->found))
+	    lbx_find_named(context, tensors, names->prefixes, n, names->found))
 		for (int i = 0; i < n && !is; i++)
 			is = names->found[i].count > 0 && (i == 0 || !is_word(names->prefixes[i]));
 	if (clean && lb_error_cause() != LB_INTERRUPTED)
@@ -417,7 +570,7 @@ static bool is_computed(struct lbx_context *context, const char *text)
 
 	if (clean)
 		lb_clear_error();
-	return sort == LBX_FORMULA_IS_ONE && !is_name(context, text);
+	return sort == LBX_FORMULA_IS_ONE && !lbx_is_path(text) && !is_name(context, text);
 }
 
 static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret);
@@ -450,11 +603,12 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 	snprintf(why, sizeof why, "%s", lb_error_message());
 	if (clean)
 		lb_clear_error();
-	if (sort == LBX_FORMULA_IS_ONE && !is_name(context, text))
+	bool is_path = lbx_is_path(text);
+	if (sort == LBX_FORMULA_IS_ONE && !is_path && !is_name(context, text))
 		return lb_ok() && compute(context, text, ret);
 	if (select_plain(context, text, quoted, ret))
 		return true;
-	if (sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
+	if (is_path || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
 	    (context->target && lbx_target_waits(context->target)))
 		return false;
 	/* what is something else, as a handle that is none, has its own message */

@@ -11,6 +11,7 @@ struct lbx_selection {
 	struct lbx_tensor tensor;
 	struct lbx_slice slice;
 	char slice_text[1024]; /* "[0, :]", or "" */
+	char object[1024];     /* where it failed, as the text is an object with several tensors in it (object.h): that */
 };
 
 /* What a label takes. */

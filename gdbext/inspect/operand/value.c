@@ -11,6 +11,7 @@
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/tensor/number.h"
 
 bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s, struct lbx_array *ret)

@@ -29,6 +29,8 @@ enum lbx_codes lbx_codes_of_input(const struct lbx_tensor *t, enum lbx_codes cod
 		return of_quantised(t, i);
 	if (op == LB_OP_QUANTIZED_MATMUL)
 		return i ? of_quantised(t, i - 1) : LBX_NO_CODES;
+	if (op == LB_OP_GATHER_QMM)
+		return i >= 3 ? of_quantised(t, i - 3) : LBX_NO_CODES;
 	return moves(t, op, i) ? codes : LBX_NO_CODES;
 }
 

@@ -551,7 +551,7 @@ bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, i
 		      struct lbx_origins *ret)
 {
 	struct lbx_search s = { .context = context,
-				.limit = (uint32_t)limit,
+				.limit = limit < UINT32_MAX / 2 ? (uint32_t)limit : UINT32_MAX / 2,
 				.deadline = seconds > 0 ? lb_clock_seconds() + seconds : 0 };
 
 	memset(ret, 0, sizeof *ret);

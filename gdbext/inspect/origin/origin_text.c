@@ -16,6 +16,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/tensor/number.h"
 #include "inspect/texts.h"
 
@@ -389,7 +390,7 @@ static bool run_origin(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_origins origins;
 	int64_t limit = DEFAULT_LIMIT;
 
-	if (!lbx_args_int(args, "limit", 1, 1 << 20, &limit) || !lbx_select(context, args->v[0], &s))
+	if (!lbx_args_limit(args, &limit) || !lbx_select(context, args->v[0], &s))
 		return false;
 	if (s.slice.n)
 		return lb_fail("origin looks at a whole tensor: leave %s out", s.slice_text);
@@ -417,7 +418,7 @@ const struct lbx_command lbx_command_origin = {
 	.max_args = 1,
 	.needs = LBX_NEEDS_TENSORS,
 	.options = {
-		{ "limit", "N", "look at N tensors at most (default 10000)" },
+		{ "limit", "N", "look at N tensors at most (default 10000); 0: all" },
 	},
 	.run = run_origin,
 };

@@ -377,9 +377,9 @@ static bool multiplies_quantised(const struct lbx_graph *g, uint32_t node)
 	groups = scales->rank ? lbx_shape(scales)[scales->rank - 1] : 0;
 	if (groups > INT64_MAX / group)
 		return false;
-	inner = t->params[3] ? lbx_shape(x)[x->rank - 1] : lbx_shape(t)[t->rank - 1];
+	inner = t->params[3] & LB_QUANT_TRANSPOSED ? lbx_shape(x)[x->rank - 1] : lbx_shape(t)[t->rank - 1];
 	if (inner != groups * group ||
-	    lbx_shape(w)[w->rank - 2] != (t->params[3] ? lbx_shape(t)[t->rank - 1] : lbx_shape(x)[x->rank - 1]) ||
+	    lbx_shape(w)[w->rank - 2] != (t->params[3] & LB_QUANT_TRANSPOSED ? lbx_shape(t)[t->rank - 1] : lbx_shape(x)[x->rank - 1]) ||
 	    (x->rank > 1 && lbx_shape(x)[x->rank - 2] != lbx_shape(t)[batch]) || !repeats_batch(t, batch, x) ||
 	    !repeats_batch(t, batch, w))
 		return false;
@@ -460,7 +460,7 @@ static void need_quantised(const struct lbx_graph *g, uint32_t node, uint32_t k,
 			take_axis(ret, i, region, batch - own + i);
 	if (k == 0 && has_rows)
 		take_axis(ret, x->rank - 2, region, batch);
-	else if (k && t->params[3])
+	else if (k && t->params[3] & LB_QUANT_TRANSPOSED)
 		take_axis(ret, x->rank - 2, region, last);
 	else if (k > 1) { /* one for each group of columns */
 		int64_t from = region->first[last] / t->params[2];

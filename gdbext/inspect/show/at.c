@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/handed_out.h"
@@ -145,7 +146,7 @@ static bool walk_some(struct lbx_context *context, const struct lbx_buffer *b, u
 			continue;
 		if (++*n == 1)
 			lbx_set_tensor(context->out, &t);
-		if (*n <= limit || !limit)
+		if (*n <= limit)
 			tell_place(context->out, &t, &p);
 	}
 	return next == LBX_NEXT_END;
@@ -158,7 +159,7 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 
 	if (!walk_some(context, b, address, limit, true, &n) || !walk_some(context, b, address, limit, false, &n))
 		return false;
-	if (limit && n > limit)
+	if (n > limit)
 		lbx_printf(context->out, "  … %lld more (--limit 0 shows all)\n", (long long)(n - limit));
 	if (n == 0)
 		lbx_printf(context->out, "  no tensor uses it\n");
@@ -213,6 +214,7 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 
 	if (is_first)
 		LBX_KEY(out, "address", lbx_json_address(address));
+	lbx_wrap(out, 0, 4);
 	lbx_tell(out, "0x%" PRIx64 " is byte %pF of buffer ", address, LBX_INT("byte", byte));
 	lbx_begin(out, "buffer");
 	lbx_tell(out, "#%pF (%pF at %pF)%s%s\n", LBX_UINT("id", b->id), LBX_SIZE("nbytes", b->nbytes),
@@ -241,15 +243,19 @@ static bool at_buffers(struct lbx_context *context, uint64_t address, int64_t li
 	if (!at_buffer(context, &b, address, limit, true))
 		return false;
 	lbx_begin_list(out, "others");
-	for (int64_t n = 1; lbx_tensors_next_buffer_at(context->tensors, &slot, address, &b); n++) {
-		if (limit && n >= limit)
-			break;
+	int64_t n = 1;
+	for (; lbx_tensors_next_buffer_at(context->tensors, &slot, address, &b); n++) {
+		if (n >= limit)
+			continue;
 		lbx_begin(out, NULL);
 		if (!at_buffer(context, &b, address, limit, false))
 			return false;
 		lbx_end(out);
 	}
 	lbx_end(out);
+	if (n > limit)
+		lbx_printf(out, "… %lld more buffer%s there (--limit 0 shows all)\n", (long long)(n - limit), LB_S(n - limit));
+	LBX_KEY(out, "buffers", json_integer(n));
 	lbx_end(out);
 	return lb_ok();
 }
@@ -261,7 +267,7 @@ static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_tensor t;
 	uint64_t address;
 
-	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) || !lbx_context_tensors(context, &tensors) ||
+	if (!lbx_args_limit(args, &limit) || !lbx_context_tensors(context, &tensors) ||
 	    !lbx_parse_address(context, args->v[0], &address))
 		return false;
 	if (lbx_tensors_record_at(tensors, address, &t))

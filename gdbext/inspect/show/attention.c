@@ -215,7 +215,7 @@ static void tell_head(struct lbx_out *out, const struct lbx_attention *a, int64_
 
 static void tell_heads(struct lbx_out *out, const struct lbx_attention *a, int64_t limit)
 {
-	int64_t n = limit && !out->json && limit < a->n_heads ? limit : a->n_heads;
+	int64_t n = !out->json && limit < a->n_heads ? limit : a->n_heads;
 	char name[LBX_LIST_MAX];
 	int width = 4;
 
@@ -264,7 +264,7 @@ static bool run_attention(struct lbx_context *context, const struct lbx_args *ar
 	struct lbx_out *out = context->out;
 	int64_t limit = HEADS;
 
-	bool done = lbx_args_int(args, "limit", 0, INT64_MAX, &limit) && lbx_args_real(args, "scale", 0, &r.scale) &&
+	bool done = lbx_args_limit(args, &limit) && lbx_args_real(args, "scale", 0, &r.scale) &&
 		    select_sides(context, args, &r) && see_sides(context, &r) &&
 		    measure(context, &r, lbx_args_option(args, "all") ? 0 : QUERIES, &a);
 	if (done) {

@@ -63,6 +63,7 @@ static void tell_one(struct lbx_context *context, struct lbx_table *table, const
 	LBX_KEYS(out, json_pack("{s:I,s:I,s:o}", "checks", (json_int_t)c->checks, "stale", (json_int_t)c->stale,
 				"stale_text", lbx_json_text(c->stale_text)));
 	lbx_tell(out, "\n  function %pF\n", LBX_STYLED(LBX_FILE, "defined", function));
+	lbx_wrap(out, 0, 11);
 	if (c->compiles)
 		lbx_tell(out, "  last     %pF traced, a call makes %pF: %pF\n",
 			 LBX_COUNT("traced", c->traced, "tensor"), LBX_INT("built", c->built),

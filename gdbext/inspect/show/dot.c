@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/vector.h"
@@ -18,6 +19,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 
 /* A damaged tensor may claim millions of inputs: so many that are gone or unreadable are enough. */
 enum { DOT_SECONDS = 60, MAX_LOST = 4096 };
@@ -158,8 +160,8 @@ static bool draw(struct lbx_context *context, FILE *dot, const char *as, const c
 		if (access(places[i], X_OK) == 0)
 			worker.path = places[i];
 	if (!worker.path)
-		return lb_fail("there is no program dot to draw with: install graphviz, or write the "
-			       "graph with --dot FILE");
+		return lb_fail("there is no program dot to draw with: install graphviz; without it the command graph "
+			       "writes what dot would draw, with --dot FILE");
 	rewind(dot);
 	return lbx_worker_run(context->out, &worker, &status) &&
 	       (status == 0 || lb_fail("dot could not draw %s (exit status %d)", path, status));
@@ -192,6 +194,31 @@ static bool keep_dot(FILE *from, const char *path)
 	return lbx_file_end(&file, true);
 }
 
+static bool is_output(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
+/* The text alone, for a pipe; in JSON as a key. */
+static bool show_dot(struct walk *w)
+{
+	struct lbx_out *out = w->context->out;
+	long n = ftell(w->file);
+	lb_auto_free char *text = n < 0 ? NULL : calloc((size_t)n + 1, 1);
+
+	if (!text)
+		return lb_fail("out of memory for a graph of %lld tensors", (long long)w->n);
+	rewind(w->file);
+	if (fread(text, 1, (size_t)n, w->file) != (size_t)n)
+		return lb_fail("cannot read the graph again");
+	lbx_begin(out, NULL);
+	lbx_tell(out, "%pF", LBX_TEXT("dot", text));
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:b}", "png", lbx_json_text(w->how->png), "svg", lbx_json_text(w->how->svg), "cut",
+				w->cut));
+	lbx_end(out);
+	return lb_ok();
+}
+
 static void tell_files(struct walk *w, const char *path, int64_t written)
 {
 	const struct lbx_dot *how = w->how;
@@ -213,6 +240,7 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 {
 	const struct lbx_dot *how = w->how;
 	const char *path = how->dot ? how->dot : how->png ? how->png : how->svg;
+	bool is_shown = is_output(how->dot);
 	int fd = memfd_create("graph.dot", MFD_CLOEXEC);
 
 	w->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
@@ -223,11 +251,12 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 		return lb_fail("cannot write %s: %s", path, strerror(error));
 	}
 	bool ok = write_dot(w, t, path) &&
-		  (!how->dot || lbx_target_waits(w->context->target) || keep_dot(w->file, how->dot)) &&
+		  (!how->dot || lbx_target_waits(w->context->target) ||
+		   (is_shown ? show_dot(w) : keep_dot(w->file, how->dot))) &&
 		  draw(w->context, w->file, "-Tpng", how->png) && draw(w->context, w->file, "-Tsvg", how->svg);
 	fclose(w->file);
 	int64_t written = w->n < how->limit ? w->n : how->limit;
-	if (ok)
+	if (ok && !is_shown)
 		tell_files(w, path, written);
 	return ok;
 }

@@ -10,6 +10,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/texts.h"
 #include "target/columns.h"
 

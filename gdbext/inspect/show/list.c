@@ -1,6 +1,7 @@
 /* Filter, sort, show. A table may hold millions: what is kept of each match is its slot, its id
  * and its sort key (by name, the name); records are read again when their row is written. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +15,27 @@
 #include "inspect/convenience.h"
 #include "inspect/graph/key_map.h"
 #include "inspect/measure/digest.h"
+#include "inspect/measure/ranking.h"
 #include "inspect/operand/value.h"
+#include "inspect/show/filter.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/tensor/name.h"
 #include "target/columns.h"
 
 enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LBX_LIST_MAX };
 enum { MOST_HANDLES = 256 };
 enum { SHORT = 10 }; /* no column becomes shorter */
-enum { ID, PROVIDER, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
+enum { ID, PROVIDER, NAME, DTYPE, SHAPE, STATE, OP, BYTES, FIGURE, COLUMNS };
 
-enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
+enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE, BY_FIGURE };
 static const char *const sorts[] = { "id", "name", "size", "bytes", "state", "dtype" };
 
 struct row {
 	uint64_t slot, id;
 	int64_t key;
+	double figure, rank; /* NaN: it has none; the highest rank comes first */
 	char *name;
 };
 
@@ -40,16 +45,19 @@ struct list {
 	int state, dtype; /* -1: any */
 	const char *encoding; /* the name of one; NULL: any */
 	bool has_encoding;    /* some tensor has it */
+	struct lbx_filter filter;
 	uint64_t handles[MOST_HANDLES];
 	int n_handles;   /* only tensors with these; 0: any */
 	int64_t digests; /* bytes of values that may still be read for digests; -1: none is wanted */
 	enum sort sort;
+	enum lbx_ranking ranking; /* BY_FIGURE */
 	struct row *rows;
 	size_t n, room;
 	size_t from; /* the first row that is shown */
 	uint64_t bad, seen, by_state[LBX_STATES];
 	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
 	struct lbx_key_map buffers;      /* those of several tensors */
+	struct lbx_tensor_text text;     /* of the row that is told */
 };
 
 static int find_word(const char *const *words, int n, const char *word)
@@ -116,11 +124,13 @@ static bool parse(const struct lbx_args *args, struct list *list)
 			    state);
 		list->state = (int)parsed;
 	}
-	if (sort) {
+	if (sort && lbx_ranking_parse(sort, &list->ranking)) {
+		list->sort = BY_FIGURE;
+	} else if (sort) {
 		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
 		if (key < 0)
-			return lbx_misuse("list: cannot sort by '%s': expected id, name, size, bytes, state "
-					  "or dtype",
+			return lbx_misuse("list: cannot sort by '%s': expected id, name, size, bytes, state, dtype, min, "
+					  "max, mean, std, nan or inf",
 					  sort);
 		list->sort = (enum sort)key;
 	}
@@ -157,14 +167,31 @@ static int64_t dtype_key(const struct lbx_tensor *t)
 	return (int64_t)key;
 }
 
-static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t)
+/* Of its values, as far as they are there and can be read. */
+static double figure_of(struct lbx_context *context, const struct list *list, const struct lbx_tensor *t)
+{
+	struct lbx_summary summary;
+
+	if (list->sort != BY_FIGURE || t->state != LBX_READY || t->size == 0)
+		return NAN;
+	if (lbx_summary_of_tensor(context, t, &summary))
+		return lbx_ranking_figure(list->ranking, &summary);
+	if (lb_error_cause() != LB_INTERRUPTED && !lbx_target_waits(context->target))
+		lb_clear_error();
+	return NAN;
+}
+
+static bool add_row(struct lbx_context *context, struct list *list, uint64_t slot, const struct lbx_tensor *t)
 {
 	int64_t bytes = lbx_tensor_nbytes(t);
 
 	if (!lb_reserve(list->rows, list->room, list->n + 1))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	struct row *row = &list->rows[list->n++];
-	*row = (struct row){ .slot = slot, .id = t->id };
+	*row = (struct row){ .slot = slot, .id = t->id, .figure = figure_of(context, list, t) };
+	row->rank = list->ranking == LBX_BY_MIN ? -row->figure : row->figure;
+	if (!lb_ok())
+		return false;
 	/* large things first */
 	row->key = list->sort == BY_SIZE    ? -t->size
 		   : list->sort == BY_BYTES ? -bytes
@@ -199,6 +226,10 @@ static int compare(const void *left, const void *right)
 	}
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
+	if (isnan(a->rank) != isnan(b->rank))
+		return isnan(a->rank) ? 1 : -1;
+	if (!isnan(a->rank) && a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
@@ -212,16 +243,21 @@ static bool collect(struct lbx_context *context, struct list *list)
 	while ((next = lbx_tensors_next(list->tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
 		if (++list->seen % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)list->seen, 0))
 			return false;
-		if (!matches(list, &t))
+		bool takes = matches(list, &t) && lbx_filter_takes(context, &list->filter, &t);
+		if (!lb_ok())
+			return false;
+		if (!takes)
 			continue;
-		if (!add_row(list, slot - 1, &t))
+		if (!add_row(context, list, slot - 1, &t))
 			return false;
 		if (list->n > 1 && sorted)
 			sorted = compare(&list->rows[list->n - 2], &list->rows[list->n - 1]) < 0;
 	}
 	if (!sorted)
 		qsort(list->rows, list->n, sizeof *list->rows, compare);
-	return next == LBX_NEXT_END;
+	if (lbx_target_waits(context->target))
+		return lb_fail("list: the places are not known yet: the debugger has not answered yet");
+	return next == LBX_NEXT_END && lbx_filter_check(&list->filter);
 }
 
 static bool asks_on(struct lbx_out *out, size_t i, size_t shown)
@@ -237,10 +273,10 @@ static bool reread(const struct list *list, const struct row *row, struct lbx_te
 }
 
 static const char titles[COLUMNS][CELL] = {
-	"id", "provider", "name", "dtype", "shape", "state", "op", "bytes",
+	"id", "provider", "name", "dtype", "shape", "state", "op", "bytes", "",
 };
 
-static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
+static void cells(const struct list *list, const struct row *row, const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 {
 	snprintf(ret[ID], CELL, "#%" PRIu64, t->id);
 	snprintf(ret[PROVIDER], CELL, "%s", t->of->provider);
@@ -250,6 +286,9 @@ static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 	snprintf(ret[STATE], CELL, "%s%s", lbx_state_name(lbx_told_state(t)), t->torn ? ", torn" : "");
 	snprintf(ret[OP], CELL, "%s", t->op);
 	lbx_format_bytes(lbx_tensor_nbytes(t), ret[BYTES], CELL);
+	strcpy(ret[FIGURE], list->sort == BY_FIGURE ? "-" : "");
+	if (list->sort == BY_FIGURE && !isnan(row->figure))
+		snprintf(ret[FIGURE], CELL, "%.6g", row->figure);
 }
 
 static bool measure(struct lbx_out *out, const struct list *list, size_t shown, bool several, int *widths)
@@ -259,6 +298,8 @@ static bool measure(struct lbx_out *out, const struct list *list, size_t shown, 
 
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = lbx_columns(titles[c]);
+	if (list->sort == BY_FIGURE)
+		widths[FIGURE] = lbx_columns(lbx_ranking_names[list->ranking]);
 	for (size_t i = 0; i < shown; i++) {
 		/* ids grow: the last are long */
 		if (out->width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
@@ -267,7 +308,7 @@ static bool measure(struct lbx_out *out, const struct list *list, size_t shown, 
 			return false;
 		if (!reread(list, &list->rows[list->from + i], &t))
 			continue;
-		cells(&t, cell);
+		cells(list, &list->rows[list->from + i], &t, cell);
 		for (int c = 0; c < COLUMNS; c++)
 			if (lbx_columns(cell[c]) > widths[c])
 				widths[c] = lbx_columns(cell[c]);
@@ -321,7 +362,7 @@ static void fit(int *widths, int room)
 }
 
 /* Numbers stand right. */
-static void print_row(struct lbx_out *out, const int *widths, const char cell[COLUMNS][CELL])
+static void print_row(struct lbx_out *out, const int *widths, const char cell[COLUMNS][CELL], bool is_title)
 {
 	int last = COLUMNS - 1;
 
@@ -332,10 +373,10 @@ static void print_row(struct lbx_out *out, const int *widths, const char cell[CO
 		if (widths[c] == 0)
 			continue;
 		lbx_cell(out,
-			 cell == titles ? LBX_TITLE
-			 : c == NAME    ? LBX_NAME
-					: LBX_PLAIN,
-			 c == BYTES ? -widths[c] : width, cell[c]);
+			 is_title    ? LBX_TITLE
+			 : c == NAME ? LBX_NAME
+				     : LBX_PLAIN,
+			 c == BYTES || c == FIGURE ? -widths[c] : width, cell[c]);
 		lbx_printf(out, "%s", c < last ? "  " : "");
 	}
 	lbx_printf(out, "\n");
@@ -348,8 +389,12 @@ static bool print_titles(struct lbx_context *context, const struct list *list, s
 		return false;
 	if (!context->out->whole_lines)
 		fit(widths, context->out->width);
+	char own[COLUMNS][CELL];
+	memcpy(own, titles, sizeof own);
+	if (list->sort == BY_FIGURE)
+		snprintf(own[FIGURE], CELL, "%s", lbx_ranking_names[list->ranking]);
 	if (shown)
-		print_row(context->out, widths, titles);
+		print_row(context->out, widths, (const char (*)[CELL])own, true);
 	return true;
 }
 
@@ -381,6 +426,17 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 	if (list->n == 0 && list->glob && list->glob[0] == '#')
 		lbx_styled(out, LBX_WARNING, "no name is '%s'; `info %s` tells of the tensor with that number\n",
 			   list->glob, list->glob);
+	if (list->filter.nan || list->filter.inf) {
+		uint64_t left = list->filter.valueless + list->filter.unread;
+		LBX_KEYS(out, json_pack("{s:I,s:I}", "valueless", (json_int_t)list->filter.valueless, "not_read",
+					(json_int_t)list->filter.unread));
+		lbx_wrap(out, 0, 4);
+		if (left)
+			lbx_printf(out, "%" PRIu64 " not looked at: without a value now (%" PRIu64
+					"), or not to be read\n", left, list->filter.valueless);
+		else
+			lbx_printf(out, "all were looked at\n");
+	}
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)list->bad));
 	if (list->bad)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or %s damaged\n",
@@ -410,13 +466,24 @@ static json_t *digest_of(struct lbx_context *context, struct list *list, const s
 	return ret ? ret : json_null();
 }
 
-static json_t *json_row(struct lbx_context *context, struct list *list, const struct lbx_tensor *t)
+/* Without digests, which cost more than their text, no values are made of what is told. */
+static void tell_object(struct lbx_context *context, struct list *list, const struct row *row, const struct lbx_tensor *t)
 {
-	json_t *ret = lbx_json_tensor(t);
+	struct lbx_out *out = context->out;
 
-	if (list->digests >= 0)
-		json_object_set_new(ret, "digest", digest_of(context, list, t));
-	return ret;
+	if (list->digests >= 0 || list->sort == BY_FIGURE) {
+		json_t *object = lbx_json_tensor(t);
+		if (list->digests >= 0)
+			json_object_set_new(object, "digest", digest_of(context, list, t));
+		if (list->sort == BY_FIGURE)
+			json_object_set_new(object, lbx_ranking_names[list->ranking],
+					    isnan(row->figure) ? json_null() : lbx_json_double(row->figure));
+		lbx_answer_add(out, NULL, object);
+	} else if (lbx_tensor_text(t, &list->text)) {
+		lbx_answer_add_object(out, list->text.bytes, list->text.n);
+	} else {
+		lb_fail("out of memory for JSON");
+	}
 }
 
 /* The rows, as a table; or objects of a list, written as they are read. *written counts them. */
@@ -438,11 +505,11 @@ static bool tell_rows(struct lbx_context *context, struct list *list, size_t sho
 			continue;
 		++*written;
 		if (out->json) {
-			LBX_KEY(out, NULL, json_row(context, list, &t));
+			tell_object(context, list, &list->rows[list->from + i], &t);
 			continue;
 		}
-		cells(&t, cell);
-		print_row(out, widths, (const char (*)[CELL])cell);
+		cells(list, &list->rows[list->from + i], &t, cell);
+		print_row(out, widths, (const char (*)[CELL])cell, false);
 	}
 	lbx_end(out);
 	tell_totals(context, list, shown);
@@ -505,19 +572,22 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct list list = { .digests = -1 };
 	const char *path = lbx_args_option(args, "out");
-	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT, from = 0;
+	int64_t limit = context->out->json || path ? INT64_MAX : DEFAULT_LIMIT, from = 0;
 
-	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
+	if (!parse(args, &list) || !lbx_args_limit(args, &limit) ||
 	    !lbx_args_int(args, "from", 0, INT64_MAX, &from) ||
 	    !lbx_args_int(args, "digest", 0, INT64_MAX, &list.digests) ||
-	    !choose(context, lbx_args_option(args, "provider"), &list.tensors))
+	    !choose(context, lbx_args_option(args, "provider"), &list.tensors) ||
+	    !lbx_filter_parse(context, args, &list.filter)) {
+		lbx_filter_deinit(&list.filter);
 		return false;
+	}
 	/* a process that is read from outside may run on meanwhile */
 	if (list.digests >= 0 && !context->debugger && !context->core)
-		return lbx_misuse("list: --digest is for gdb and for cores");
+		return lbx_filter_deinit(&list.filter), lbx_misuse("list: --digest is for gdb and for cores");
 	bool done = collect(context, &list) && check_encoding(&list);
 	list.from = (uint64_t)from < list.n ? (size_t)from : list.n;
-	size_t left = list.n - list.from, shown = limit && (uint64_t)limit < left ? (size_t)limit : left;
+	size_t left = list.n - list.from, shown = (uint64_t)limit < left ? (size_t)limit : left;
 	if (done)
 		done = list_rows(context, &list, shown, path);
 	if (done)
@@ -525,7 +595,9 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 	for (size_t i = 0; i < list.n && list.sort == BY_NAME; i++)
 		free(list.rows[i].name);
 	free(list.rows);
+	free(list.text.bytes);
 	lbx_key_map_deinit(&list.buffers);
+	lbx_filter_deinit(&list.filter);
 	return done;
 }
 
@@ -534,14 +606,17 @@ const struct lbx_command lbx_command_list = {
 	.arguments = "[GLOB]",
 	.summary = "list the tensors that are alive",
 	.help = "GLOB selects by name, as in a shell: * ? [a-z]. Totals follow.\n"
-		"Example: list 'layers.*' --state lazy --sort bytes",
+		"All options go together; --nan and --inf read the values of what the others leave, and so does --sort\n"
+		"by min, max, mean, std, nan or inf: the largest first, of min the smallest, last what has no value.\n"
+		"Example: list 'layers.*' --state lazy --sort bytes, list --nan, list --op matmul --bytes '>1M'",
 	.max_args = 1,
 	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES | LBX_LETS_GO,
 	.options = {
 		{ "state", "STATE", "only those in a state: lazy, evaluating, ready, overwritten, unsure, …" },
 		{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
+		LBX_FILTER_OPTIONS,
 		{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
-		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
+		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype; or by a figure of their values, as max" },
 		{ "limit", "N", "show N at most (default 50, JSON and files all); 0: all" },
 		{ "handles", "A,B,...", "only those whose handles, as a pointer has them, are at these addresses" },
 		{ "digest", "BYTES", "with JSON, in gdb and of cores: figures and a checksum of values, of so many bytes in all" },

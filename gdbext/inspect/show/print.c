@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
+#include "inspect/operand/object.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
 #include "inspect/operand/view.h"
@@ -14,6 +15,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/tensor/number.h"
 #include "inspect/texts.h"
 
@@ -52,8 +54,14 @@ static bool run_print(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_selection s;
 	struct lbx_array array;
 
-	if (!lbx_print_options(context, args, &options) || !lbx_select_values(context, args->v[0], &s))
+	if (!lbx_print_options(context, args, &options))
 		return false;
+	if (!lbx_select_values(context, args->v[0], &s)) {
+		if (!s.object[0])
+			return false;
+		lb_clear_error();
+		return lbx_tell_object(context, s.object);
+	}
 	if (lbx_tensor_is_pending(&s.tensor))
 		return print_pending(context, &s);
 	return lbx_value_of(context, &s, &array) && lbx_print_value(context, &s, &array, &options, NULL);

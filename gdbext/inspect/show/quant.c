@@ -18,6 +18,7 @@
 #include "inspect/show/quant_parts.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/json.h"
 #include "inspect/texts.h"
 #include "kernels/codes.h"
 

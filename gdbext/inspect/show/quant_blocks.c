@@ -14,6 +14,7 @@
 #include "inspect/operand/value.h"
 #include "inspect/show/quant_figure.h"
 #include "inspect/tensor/describe.h"
+#include "inspect/tensor/json.h"
 #include "kernels/anatomy.h"
 
 enum {

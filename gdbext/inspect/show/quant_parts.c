@@ -69,10 +69,15 @@ static void set_format(struct lbx_quant_parts *p, const struct lbx_tensor *t)
 	p->group = (int)(t->params[2] & 0xffff);
 }
 
-/* An operation on them: its inputs after x, which only a product has. */
+uint32_t lbx_quant_first(const char *op)
+{
+	return strcmp(op, "quantized_matmul") == 0 ? 1 : strcmp(op, "gather_qmm") == 0 ? 3 : 0;
+}
+
+/* An operation on them. */
 static bool from_consumer(const struct lbx_tensor *t, uint64_t id, struct lbx_quant_parts *ret)
 {
-	uint32_t first = strcmp(t->op, "quantized_matmul") == 0;
+	uint32_t first = lbx_quant_first(t->op);
 	struct lbx_tensor input;
 
 	if ((!first && strcmp(t->op, "dequantize") != 0) || t->n_inputs <= first || lbx_tensor_input_id(t, first) != id)

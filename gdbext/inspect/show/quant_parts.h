@@ -34,6 +34,8 @@ bool lbx_quant_words_of(const struct lbx_tensor *scales, struct lbx_quant_parts 
  * it fits, else what does. Whether any does. */
 bool lbx_quant_guess(struct lbx_quant_parts *p);
 
+/* From which input on an operation has them: behind x, and indices, which only products have. */
+uint32_t lbx_quant_first(const char *op);
 /* Of words w: by an operation that uses them, by the lb_quantize() that made them, by names such as
  * layers.0.wq.scales. What is not found stays without; that is no error. */
 bool lbx_quant_find(struct lbx_context *context, const struct lbx_tensor *w, struct lbx_quant_parts *ret);

@@ -12,6 +12,7 @@
 #include "inspect/measure/summary.h"
 #include "inspect/measure/survey.h"
 #include "inspect/operand/value.h"
+#include "inspect/show/extreme.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/number.h"
 #include "inspect/texts.h"
@@ -67,16 +68,6 @@ static void place(const struct stats *s, int64_t i, char *ret, size_t size)
 	lbx_format_place(at, s->array.rank, ret, size);
 }
 
-static void number(const struct stats *s, double value, int64_t exact, char *ret, size_t size)
-{
-	if (s->array.dtype == LB_U64)
-		snprintf(ret, size, "%llu", (unsigned long long)exact);
-	else if (s->array.dtype < LB_F16)
-		snprintf(ret, size, "%lld", (long long)exact);
-	else
-		snprintf(ret, size, s->array.dtype == LB_F64 ? "%.12g" : "%.7g", value);
-}
-
 static void field(struct lbx_out *out, const char *name)
 {
 	lbx_field(out, name, FIELD);
@@ -92,24 +83,14 @@ static json_t *json_place(const struct stats *s, int64_t at)
 	return lbx_json_list(coordinates, s->array.rank);
 }
 
-static json_t *json_exact(const struct stats *s, int64_t at, double value, int64_t exact)
-{
-	if (at < 0)
-		return json_null();
-	if (s->array.dtype >= LB_F16 || (s->array.dtype == LB_U64 && exact < 0))
-		return lbx_json_double(value);
-	return json_integer(exact);
-}
-
 static void tell_extreme(struct lbx_out *out, const struct stats *s, bool is_max)
 {
 	const struct lbx_summary *m = &s->summary;
 	const char *name = is_max ? "max" : "min";
-	int64_t at = is_max ? m->argmax : m->argmin, exact = is_max ? m->int_max : m->int_min;
-	double value = is_max ? m->max : m->min;
+	int64_t at = is_max ? m->argmax : m->argmin;
 	char where[LBX_LIST_MAX], text[64];
 
-	LBX_KEY(out, name, json_exact(s, at, value, exact));
+	LBX_KEY(out, name, lbx_extreme_json(m, is_max));
 	LBX_KEY(out, is_max ? "argmax" : "argmin", json_place(s, at));
 	field(out, name);
 	if (at < 0) {
@@ -117,7 +98,7 @@ static void tell_extreme(struct lbx_out *out, const struct stats *s, bool is_max
 		return;
 	}
 	place(s, at, where, sizeof where);
-	number(s, value, exact, text, sizeof text);
+	lbx_extreme_text(m, is_max, text, sizeof text);
 	lbx_printf(out, "%s at %s\n", text, where);
 }
 
@@ -149,6 +130,8 @@ static void tell_histogram(struct lbx_out *out, const struct stats *s)
 	LBX_KEY(out, "histogram",
 		json_pack("{s:o,s:o,s:o}", "low", lbx_json_double(s->low), "high", lbx_json_double(s->high), "counts",
 			  lbx_json_list(s->bins, s->n_bins)));
+	if (!(s->low < s->high)) /* of a constant: it would be one bar */
+		return;
 	room = room<10 ? 10 : room>(int) sizeof bars - 1 ? (int)sizeof bars - 1 : room;
 	for (int i = 0; i < s->n_bins; i++)
 		most = s->bins[i] > most ? s->bins[i] : most;
@@ -163,8 +146,7 @@ static void tell_histogram(struct lbx_out *out, const struct stats *s)
 		lbx_printf(out, "%.*s %.3g%%\n", bar, bars,
 			   100 * (double)s->bins[i] / (double)(s->sample.n * s->times));
 	}
-	if (s->low < s->high)
-		lbx_printf(out, "  %-11s %11.*g\n", "", digits, s->high);
+	lbx_printf(out, "  %-11s %11.*g\n", "", digits, s->high);
 }
 
 static void tell_quantiles(struct lbx_out *out, const struct stats *s)
@@ -245,11 +227,29 @@ static void tell_numbers(struct lbx_out *out, const struct stats *s)
 	}
 }
 
+/* All that is to be said of a single value, behind what it is. */
+static bool tell_single(struct lbx_out *out, const struct stats *s)
+{
+	char element[16], text[LBX_NUMBER_MAX];
+
+	if (!lbx_array_copy(&s->array, 0, 1, element))
+		return false;
+	lbx_number_scalar(element, s->array.dtype, text);
+	lbx_printf(out, ": %s\n", text);
+	return true;
+}
+
 static bool tell(struct lbx_out *out, const struct stats *s, const struct lbx_selection *selection, int64_t first,
 		 const char *note)
 {
 	lbx_begin(out, NULL);
 	lbx_tell_selection(out, selection, &s->array, note);
+	if (s->array.size == 1 && !out->json) {
+		if (!tell_single(out, s))
+			return false;
+		lbx_end(out);
+		return lb_ok();
+	}
 	lbx_tell_part(out, s->array.dtype);
 	lbx_printf(out, "\n");
 	field(out, "count");
@@ -310,7 +310,8 @@ const struct lbx_command lbx_command_stats = {
 	.summary = "show statistics of a tensor's values",
 	.help = "Count, min and max with their coordinates, mean, std, sum, L2, the numbers of\n"
 		"NaN, Inf, zeros and denormals with the coordinates of the first of each,\n"
-		"quantiles, a histogram and the first values. Complex values count by magnitude.\n"
+		"quantiles, a histogram (not of a constant) and the first values; of a single value just\n"
+		"that. Complex values count by magnitude.\n"
 		LBX_SLICE_HELP "\n"
 		"Example: stats q[..., 0]",
 	.min_args = 1,

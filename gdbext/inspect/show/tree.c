@@ -182,7 +182,7 @@ static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 	if (drawn)
 		tree.depth = INT64_MAX;
 	if (!lbx_args_int(args, "depth", 0, drawn ? INT64_MAX : MAX_DEPTH, &tree.depth) ||
-	    !lbx_args_int(args, "limit", 1, UINT32_MAX / 2, &tree.limit) || !lbx_select(context, args->v[0], &s))
+	    !lbx_args_limit(args, &tree.limit) || !lbx_select(context, args->v[0], &s))
 		return false;
 	if (s.slice.n)
 		return lb_fail("graph shows whole tensors: '%s' is a slice", args->v[0]);
@@ -212,9 +212,9 @@ const struct lbx_command lbx_command_graph = {
 	.needs = LBX_NEEDS_TENSORS | LBX_LETS_GO,
 	.options = {
 		{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
-		{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
+		{ "limit", "N", "show N lines (default 200), or write N tensors (10000); 0: all" },
 		{ "history", NULL, "go on past ready tensors, where their inputs still exist" },
-		{ "dot", "FILE", "write it for Graphviz" },
+		{ "dot", "FILE", "write it for Graphviz; -: to the output" },
 		{ "png", "FILE", "draw it with Graphviz's dot" },
 		{ "svg", "FILE", "likewise, for a browser" },
 	},

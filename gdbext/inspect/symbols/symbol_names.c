@@ -95,13 +95,16 @@ static bool add_c_name(struct lbx_key_map *taken, struct lbx_symbol *s)
 }
 
 /* Gives each name to the newest that has it. */
-static bool find_newest(struct lbx_key_map *taken, struct lbx_symbol *symbols, size_t n)
+static bool find_newest(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n)
 {
+	struct lbx_key_map *taken = &space->names;
 	bool is_new;
 
 	for (size_t i = 0; i < n; i++) {
 		struct lbx_key_entry *newest;
 
+		if (space->stays && symbols[i].is_passing)
+			continue;
 		newest = lbx_key_map_at(taken, NULL, hash_of(symbols[i].name), &is_new);
 		if (!newest)
 			return false;
@@ -120,7 +123,7 @@ bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols
 	struct lbx_key_map *taken = &space->names;
 	bool ok = n < EARLIER || lb_fail("%zu tensors are too many for variables", n);
 
-	ok = ok && find_newest(taken, symbols, n);
+	ok = ok && find_newest(space, symbols, n);
 	for (size_t i = 0; i < n && ok; i++)
 		if (!symbols[i].plain || !c_can_spell(symbols[i].name))
 			ok = add_c_name(taken, &symbols[i]);

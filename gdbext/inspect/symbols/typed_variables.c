@@ -83,7 +83,8 @@ static bool add_symbol(struct maker *m, uint64_t slot, const struct lbx_tensor *
 	if (!lb_reserve(m->symbols, m->room, m->n + 1))
 		return lb_fail("out of memory for %zu variables", m->n);
 	struct lbx_symbol *s = &m->symbols[m->n];
-	*s = (struct lbx_symbol){ .slot = slot, .id = t->id, .name = strdup(t->name) };
+	bool is_passing = t->state != LBX_READY && way_of(m->typed, t) == BY_COPY;
+	*s = (struct lbx_symbol){ .slot = slot, .id = t->id, .name = strdup(t->name), .is_passing = is_passing };
 	m->n += s->name != NULL;
 	return s->name || lb_fail("out of memory for %zu variables", m->n);
 }

@@ -120,8 +120,10 @@ static bool over(const void *data, int64_t nbytes, enum lb_dtype dtype, const st
 	ret->encoding = encoding;
 	ret->scaled.axis = -1;
 	ret->rank = rank;
-	memcpy(ret->shape, shape, (size_t)rank * sizeof *shape);
-	memcpy(ret->strides, strides, (size_t)rank * sizeof *strides);
+	if (rank > 0) { /* else there may be no lists */
+		memcpy(ret->shape, shape, (size_t)rank * sizeof *shape);
+		memcpy(ret->strides, strides, (size_t)rank * sizeof *strides);
+	}
 	ret->offset = offset;
 	return finish(ret) || lb_fail("the array reaches out of its %lld byte%s", (long long)nbytes, LB_S(nbytes));
 }

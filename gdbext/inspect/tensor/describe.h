@@ -5,9 +5,6 @@
 #include "inspect/command.h"
 #include "inspect/tensor/format.h"
 
-/* The object of `info --json` and of each row of `list --json`. Strides, offset and
- * contiguity are null before evaluation: they are not known yet. */
-json_t *lbx_json_tensor(const struct lbx_tensor *t);
 /* Address of element 0; 0 while there is no value, or it lies outside the buffer. */
 uint64_t lbx_tensor_data(const struct lbx_tensor *t);
 enum { LBX_TYPE_MAX = LBX_LIST_MAX + 64 };

@@ -84,6 +84,9 @@ bool lbx_name_matches(const char *glob, const char *name)
 {
 	char escaped[1024];
 
+	/* what stands before the first sign tells most names apart */
+	if (strncmp(glob, name, strcspn(glob, "*?[\\")) != 0)
+		return false;
 	return strcmp(glob, name) == 0 || fnmatch(glob, name, 0) == 0 ||
 	       (strchr(glob, '[') && lbx_escape_indices(glob, escaped, sizeof escaped) &&
 		fnmatch(escaped, name, 0) == 0);
@@ -111,24 +114,44 @@ bool lbx_is_spelling(const char *text, const char *name, uint64_t id)
 	return !*text || strcmp(text, suffix) == 0 || strcmp(text, "_") == 0; /* _: of a keyword */
 }
 
+static unsigned char small(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool is_same(char a, char b)
+{
+	return a == b || small(a) == small(b);
+}
+
 int lbx_edits(const char *a, const char *b, int most)
 {
-	size_t n = strlen(a), m = strlen(b);
-	int row[64];
+	enum { LONGEST = 64 };
+	int n = (int)strnlen(a, 2 * LONGEST), m = (int)strnlen(b, LONGEST), row[LONGEST];
 
-	if (m >= sizeof row / sizeof *row || n > m + (size_t)most || m > n + (size_t)most)
+	if (m >= LONGEST || n > m + most || m > n + most)
 		return most + 1;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		int diagonal = row[0];
-		row[0] = (int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
+	/* what both begin and end with costs nothing; of many names most have much of it */
+	for (; n && m && is_same(*a, *b); a++, b++, n--, m--)
+		;
+	for (; n && m && is_same(a[n - 1], b[m - 1]); n--, m--)
+		;
+	for (int j = 0; j <= m; j++)
+		row[j] = j;
+	/* what lies further from the diagonal than `most` takes more than that */
+	for (int i = 1; i <= n; i++) {
+		int first = i > most + 1 ? i - most : 1, last = i + most < m ? i + most : m;
+		int diagonal = row[first - 1], before = first == 1 ? i : most + 1, least = before;
+		row[first - 1] = before;
+		for (int j = first; j <= last; j++) {
+			int change = diagonal + !is_same(a[i - 1], b[j - 1]);
 			diagonal = row[j];
-			int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-			row[j] = change < edit ? change : edit;
+			int above = j == i + most ? most + 1 : row[j], edit = (above < before ? above : before) + 1;
+			before = row[j] = change < edit ? change : edit;
+			least = before < least ? before : least;
 		}
+		if (least > most) /* and it becomes no less */
+			return most + 1;
 	}
-	return row[m];
+	return row[m] > most ? most + 1 : row[m];
 }

@@ -119,7 +119,7 @@ static void print_arg(struct lbx_context *context, const char *name, uint64_t va
 	} else if (strcmp(name, "ns") == 0) {
 		if (value) /* it was measured */
 			lbx_printf(out, " in %.1f us", (double)value / 1e3);
-	} else if (strcmp(name, "tensor") != 0) { /* its id says as much */
+	} else if (strcmp(name, "tensor") != 0 && strcmp(name, "hash") != 0) { /* its id says as much */
 		lbx_printf(out, " %s %" PRId64, name, (int64_t)value);
 	}
 }
@@ -152,7 +152,7 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 		} else if (is_text(name)) {
 			value = json_text(context, &events->flight, event, name);
 		} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0 || strcmp(name, "tensor") == 0 ||
-			   strcmp(name, "compiled") == 0) {
+			   strcmp(name, "hash") == 0 || strcmp(name, "compiled") == 0) {
 			value = lbx_json_address(event->args[k]);
 		} else {
 			value = json_integer((json_int_t)event->args[k]);

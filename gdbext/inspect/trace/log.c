@@ -151,13 +151,21 @@ static size_t tell_ranges(struct lbx_out *out, const struct lbx_value_log *log, 
 
 /* ---- one log ---- */
 
+/* A number of four digits has ten columns at most, and mostly nine. */
+static int figure_width(const struct lbx_out *out)
+{
+	return out->whole_lines || out->width >= 72 ? 10 : 9;
+}
+
 /* "-" where no element is finite, and there is none. */
 static void tell_figure(struct lbx_out *out, double figure)
 {
+	int width = figure_width(out);
+
 	if (isnan(figure))
-		lbx_printf(out, "  %10s", "-");
+		lbx_printf(out, "  %*s", width, "-");
 	else
-		lbx_printf(out, "  %10.4g", figure);
+		lbx_printf(out, "  %*.4g", width, figure);
 }
 
 /* On one line. */
@@ -206,18 +214,23 @@ static void tell_name(struct lbx_out *out, const struct lbx_value_log *log, cons
 
 static void tell_names(struct lbx_out *out, const struct lbx_value_log *log, int64_t limit)
 {
-	size_t n = limit && !out->json && (size_t)limit < log->n_names ? (size_t)limit : log->n_names;
-	int width = 4, room = out->width > 80 ? out->width - 60 : 24;
+	size_t n = !out->json && (size_t)limit < log->n_names ? (size_t)limit : log->n_names;
+	int width = 4, room = out->width > 80 ? out->width - 60 : out->width >= 72 ? 24 : out->width - 54;
+	char titles[80];
 	char shown[LBX_LINE_MAX];
 
 	for (size_t i = 0; i < n; i++) {
 		int own = lbx_columns(shown_name(log->names[i], shown));
 		width = own > width ? own : width;
 	}
+	room = room < 4 ? 4 : room;
 	width = width > room && !out->whole_lines ? room : width;
+	int figure = figure_width(out);
+	snprintf(titles, sizeof titles, "   times  %*s  %*s  %*s  %*s", figure, "min", figure, "max", figure, "first std",
+		 figure, "last std");
 	lbx_begin_list(out, "names");
 	if (n && !out->json)
-		lbx_titles(out, width, "name", "   times         min         max   first std    last std");
+		lbx_titles(out, width, "name", titles);
 	for (size_t i = 0; i < n; i++)
 		tell_name(out, log, log->names[i], width);
 	lbx_end(out);
@@ -367,7 +380,7 @@ static bool run_log(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_log_switch(context, args, file);
 	if (args->n < 1 || args->n > 2)
 		return lbx_misuse("log: which log? log FILE [OTHER]; or, in gdb, log 'NAMES' --out FILE begins one");
-	bool done = lbx_args_int(args, "limit", 0, INT64_MAX, &limit) &&
+	bool done = lbx_args_limit(args, &limit) &&
 		    (!expected || read_ranges(expected, &ranges)) &&
 		    lbx_value_log_read(args->v[0], context->out, &log) &&
 		    (args->n < 2 || lbx_value_log_read(args->v[1], context->out, &other)) &&

@@ -1,11 +1,13 @@
 #include "inspect/trace/log_switch.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/trace/log_pipe.h"
 #include "symtab.h"
 
 static bool join_names(const struct lbx_args *args, char ret[LB_LOG_BYTES])
@@ -35,18 +37,70 @@ static bool make_absolute(const char *file, char ret[LB_LOG_BYTES])
 }
 
 /* Word by word, as a debugger writes. */
-static bool write_text(struct lbx_context *context, uint64_t at, const char text[LB_LOG_BYTES])
+static bool write_text(struct lbx_target *target, lbx_log_write *write, uint64_t at, const char text[LB_LOG_BYTES])
 {
 	bool done = true;
 
-	for (size_t i = 0; done && i < LB_LOG_BYTES; i += sizeof(uint64_t))
-		done = lbx_target_write(context->target, at + i, text + i, sizeof(uint64_t));
+	for (size_t i = 0; done && i <= strlen(text); i += sizeof(uint64_t))
+		done = write(target, at + i, text + i, sizeof(uint64_t));
 	return done;
 }
 
-static bool set(struct lbx_context *context, uint64_t at, uint32_t value)
+static bool set(struct lbx_target *target, const struct lbx_root *root, lbx_log_write *write, uint32_t value)
 {
-	return lbx_target_write(context->target, at, &value, sizeof value);
+	return write(target, root->log_at, &value, sizeof value);
+}
+
+static bool check(const struct lbx_root *root)
+{
+	return root->log_at || lb_fail("the program's runtime (%s) keeps no log of values", root->version);
+}
+
+/* Where it goes now; "": nowhere. */
+static bool find_file(struct lbx_target *target, const struct lbx_root *root, char ret[LB_LOG_BYTES])
+{
+	memset(ret, 0, LB_LOG_BYTES);
+	return !(root->log & 1) || lbx_target_read(target, root->log_file_at, ret, LB_LOG_BYTES - 1);
+}
+
+/* One who follows it and has been killed does so no more. */
+static bool check_before(const char *now, const char *file)
+{
+	pid_t owner;
+
+	if (!*now || strcmp(now, file) == 0)
+		return true;
+	if (!lbx_log_pipe_owner(now, &owner))
+		return !lbx_log_pipe_owner(file, &owner) ||
+		       lb_fail("the program keeps a log already: `log --off` ends it%s", "");
+	return (kill(owner, 0) != 0 && errno == ESRCH) ||
+	       lb_fail("the program's values go to process %d, which follows them: end that first (`follow --off`)",
+		       (int)owner);
+}
+
+bool lbx_log_begin(struct lbx_target *target, const struct lbx_root *root, lbx_log_write *write, const char *names,
+		   const char *file)
+{
+	char now[LB_LOG_BYTES], padded[2][LB_LOG_BYTES] = { "", "" };
+
+	snprintf(padded[0], LB_LOG_BYTES, "%s", names);
+	snprintf(padded[1], LB_LOG_BYTES, "%s", file);
+	/* off while its words change: a program that runs on may look at them */
+	return check(root) && find_file(target, root, now) && check_before(now, file) &&
+	       (!(root->log & 1) || set(target, root, write, root->log + 1)) &&
+	       write_text(target, write, root->log_names_at, padded[0]) &&
+	       write_text(target, write, root->log_file_at, padded[1]) && set(target, root, write, (root->log + 2) | 1);
+}
+
+bool lbx_log_end(struct lbx_target *target, const struct lbx_root *root, lbx_log_write *write, const char *file)
+{
+	char now[LB_LOG_BYTES];
+
+	if (!check(root) || !find_file(target, root, now))
+		return false;
+	if (!(root->log & 1) || (file && strcmp(now, file) != 0))
+		return true;
+	return set(target, root, write, root->log + 1);
 }
 
 bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, const char *file)
@@ -61,13 +115,9 @@ bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, co
 		return false;
 	if (!context->target->ops->write || context->target->liveness == LBX_CORE)
 		return lb_fail("log: a log is begun in a program that runs in gdb; else LAZYBONES_LOG=FILE begins one");
-	if (!root.log_at)
-		return lb_fail("log: the program's runtime (%s) keeps none", root.version);
-	if (!file && !set(context, root.log_at, (root.log + 1) & ~1u))
-		return false;
-	if (file &&
-	    (!join_names(args, names) || !make_absolute(file, path) || !write_text(context, root.log_names_at, names) ||
-	     !write_text(context, root.log_file_at, path) || !set(context, root.log_at, (root.log + 1) | 1)))
+	if (file ? !join_names(args, names) || !make_absolute(file, path) ||
+		       !lbx_log_begin(context->target, &root, lbx_target_write, names, path)
+		 : !lbx_log_end(context->target, &root, lbx_target_write, NULL))
 		return false;
 	lbx_begin(context->out, NULL);
 	LBX_KEY(context->out, "log", file ? lbx_json_string(path) : json_null());

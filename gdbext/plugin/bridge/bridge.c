@@ -81,8 +81,8 @@
  * what gdb calls by itself; here requests are taken and served.
  *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
- * So while a request is served SIGINT is ours: it sets a flag that long work polls. SIGTERM, which gdb
- * gets when the work has ended, and SIGBUS (cut.c) are, too. */
+ * So while a request is served SIGINT is ours: it sets a flag that long work polls. Where nothing has asked for that, gdb gets the
+ * signal when the work has ended, as it does SIGTERM. SIGBUS is ours, too (cut.c). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -98,12 +98,13 @@
 
 #include "base/error.h"
 #include "plugin/bridge/files.h"
+#include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
 #include "plugin/bridge/questions.h"
 #include "plugin/bridge/text.h"
 #include "target/cut.h"
 
-enum { LINE_SIZE = 4096 };
+enum { LINE_SIZE = LBX_BRIDGE_LINE, PATH_SIZE = 4096 };
 
 static struct {
 	bool open, serving, too_long;
@@ -112,12 +113,14 @@ static struct {
 	lbx_bridge_read *read;
 	char line[LINE_SIZE], next[LINE_SIZE], go[128];
 	struct text response;
-	char language[32];
+	char language[32], sysroot[PATH_SIZE];
+	int inferior;
 	bool styled;
 	int width;
 } bridge;
 
 static volatile sig_atomic_t interrupted, terminated;
+static bool has_noticed; /* that it was interrupted: who works ends, and says so */
 
 static void note_interrupt(int signal)
 {
@@ -134,7 +137,9 @@ bool lbx_bridge_open(void (*run)(const char *line))
 			      lbx_file_open(LBX_LANGUAGE_FD, "lazybones-language", "") &&
 			      lbx_file_open(LBX_STYLE_FD, "lazybones-style", "") &&
 			      lbx_file_open(LBX_WIDTH_FD, "lazybones-width", "") &&
-			      lbx_file_open(LBX_SETTLE_FD, "lazybones-settle", "\n");
+			      lbx_file_open(LBX_PROGRAM_FD, "lazybones-program", "") &&
+			      lbx_file_open(LBX_SETTLE_FD, "lazybones-settle", "\n") &&
+			      lbx_file_open(LBX_LEVEL_FD, "lazybones-level", "0");
 	bridge.run = run;
 	return bridge.open;
 }
@@ -160,6 +165,16 @@ bool lbx_bridge_styled(void)
 int lbx_bridge_width(void)
 {
 	return bridge.width;
+}
+
+int lbx_bridge_inferior(void)
+{
+	return bridge.inferior;
+}
+
+const char *lbx_bridge_sysroot(void)
+{
+	return bridge.sysroot;
 }
 
 lbx_bridge_read *lbx_bridge_reader(void)
@@ -211,6 +226,7 @@ void lbx_bridge_go(const char *format, ...)
 
 bool lbx_bridge_interrupted(void)
 {
+	has_noticed |= interrupted;
 	return interrupted || lbx_cut_seen();
 }
 
@@ -220,7 +236,10 @@ bool lbx_bridge_interrupted(void)
 static bool take_stop(bool unarmed)
 {
 	lbx_questions_begin();
-	if (!lbx_questions_expect("info program") || !lbx_questions_expect("info breakpoints") || !lbx_questions_take())
+	if (!lbx_questions_expect("info program") || !lbx_questions_expect("info breakpoints") ||
+	    (lbx_front_end_shows_stops() &&
+	     (!lbx_questions_expect(LBX_STOP_FRAMES) || !lbx_questions_expect(LBX_STOP_LIBRARIES))) ||
+	    !lbx_questions_take())
 		return false;
 	strcpy(bridge.line, unarmed ? LBX_STOPPED " unarmed" : LBX_STOPPED);
 	return true;
@@ -260,6 +279,20 @@ static void take_line(const char *head, size_t n)
 	bridge.line[bridge.too_long ? 0 : length] = '\0';
 }
 
+/* gdb writes the number as it is in memory. */
+static void take_program(void)
+{
+	char program[sizeof(int) + PATH_SIZE];
+	size_t n = lbx_file_read(LBX_PROGRAM_FD, program, sizeof program);
+
+	bridge.inferior = 0;
+	bridge.sysroot[0] = '\0';
+	if (n < sizeof bridge.inferior)
+		return;
+	memcpy(&bridge.inferior, program, sizeof bridge.inferior);
+	snprintf(bridge.sysroot, sizeof bridge.sysroot, "%s", program + sizeof bridge.inferior);
+}
+
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
@@ -287,6 +320,7 @@ static bool take_request(void)
 	bridge.styled = strncmp(style, "on", 2) == 0;
 	lbx_file_read(LBX_WIDTH_FD, width, sizeof width);
 	bridge.width = atoi(width); /* "unlimited" is no number */
+	take_program();
 	return true;
 }
 
@@ -316,7 +350,10 @@ static void end_service(bool **serving)
 	lbx_cut_end();
 	sigaction(SIGINT, &bridge.before_int, NULL);
 	sigaction(SIGTERM, &bridge.before_term, NULL);
+	bool is_owed = interrupted && !has_noticed && !terminated;
 	interrupted = 0;
+	if (is_owed)
+		raise(SIGINT);
 	if (terminated) {
 		terminated = 0;
 		raise(SIGTERM);
@@ -334,6 +371,7 @@ static void serve_request(lbx_bridge_read *read)
 	bool *serving __attribute__((cleanup(end_service))) = &bridge.serving;
 
 	interrupted = 0;
+	has_noticed = false;
 	sigaction(SIGINT, &ours, &bridge.before_int);
 	sigaction(SIGTERM, &ours, &bridge.before_term);
 	lbx_cut_guard();

@@ -10,6 +10,8 @@
 /* What takes text as it is; $_lb_setting has its name. */
 #define LBX_CARRIER "maintenance set test-settings string-noescape"
 
+enum { LBX_BRIDGE_LINE = 4096 }; /* bytes of a line, with its NUL */
+
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
 
@@ -33,6 +35,10 @@ const char *lbx_bridge_language(void);
 bool lbx_bridge_styled(void);
 /* Columns by gdb's `width`; 0: unlimited. */
 int lbx_bridge_width(void);
+/* The number of the inferior that is selected; 0: not known. */
+int lbx_bridge_inferior(void);
+/* gdb's `sysroot` setting. */
+const char *lbx_bridge_sysroot(void);
 /* Null when there is no program. */
 lbx_bridge_read *lbx_bridge_reader(void);
 /* Text for the user, through gdb's own streams. */
@@ -53,10 +59,14 @@ enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
  * the line ends. */
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Who drives gdb knows what it would print for a command: that need not be asked. */
+void lbx_bridge_tell(const char *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether something was asked that gdb has still to answer. */
 bool lbx_bridge_waits(void);
 /* Whether something was not asked: gdb would have had to answer too much. */
 bool lbx_bridge_lacks(void);
+/* Whether the line runs for the first time: gdb has answered nothing of it yet. */
+bool lbx_bridge_is_new(void);
 /* Whether long work is to end: since the line began there was a Ctrl-C or a SIGTERM, or a file was cut. */
 bool lbx_bridge_interrupted(void);
 

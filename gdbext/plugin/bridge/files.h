@@ -19,6 +19,8 @@ enum lbx_descriptor {
 	LBX_STEP_IN_FD = 909,       /* continues to the first line of the next graph that is evaluated (step.c) */
 	LBX_SETTLE_FD = 910,        /* a line that does nothing: gdb runs a stop's commands, if they still have to */
 	LBX_ANSWER_FD = 911,        /* JSON, for whoever drives gdb (answers.h) */
+	LBX_LEVEL_FD = 912,         /* of the frame that a stop is to show, in digits (front_end.h) */
+	LBX_PROGRAM_FD = 913,       /* which inferior is selected, and the sysroot */
 	LBX_DESCRIPTORS_END,
 };
 #define LBX_REQUEST_FILE "/proc/self/fd/900"
@@ -31,6 +33,9 @@ enum lbx_descriptor {
 #define LBX_TENSORS_FILE "/proc/self/fd/908"
 #define LBX_STEP_IN_FILE "/proc/self/fd/909"
 #define LBX_SETTLE_FILE "/proc/self/fd/910"
+#define LBX_PROGRAM_FILE "/proc/self/fd/913"
+
+#define LBX_LEVEL_OF_PARENT "/proc/$PPID/fd/912" /* from a shell */
 
 /* Memory with that text, or a folder that holds no file for gdb; fails when the descriptor is taken. */
 bool lbx_file_open(enum lbx_descriptor at, const char *name, const char *text);

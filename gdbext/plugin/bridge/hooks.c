@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plugin/bridge/bridge.h"
+#include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
 
 /* Typed at the prompt, `attach` returns before the process has stopped, and gdb 13 runs no hookpost-attach
@@ -36,6 +37,7 @@ static const char *const hooks[][2] = {
 enum { HOOKS = sizeof hooks / sizeof *hooks };
 
 static bool defined, taken[HOOKS];
+static unsigned uses; /* of stops, by their bits */
 /* The hook-stop: gdb has one for all. */
 static enum { UNKNOWN, FREE, THEIRS, OURS } stop;
 
@@ -89,4 +91,15 @@ void lbx_hooks_define(void)
 		stop = OURS;
 	}
 	lbx_bridge_script("set $_lb_stops = %d", stop == OURS);
+}
+
+void lbx_hooks_use_stops(enum lbx_stop_use use, bool on)
+{
+	uses = on ? uses | 1U << use : uses & ~(1U << use);
+	lbx_bridge_script("set $_lb_automatic = %d", uses != 0 || lbx_front_end_shows_stops());
+}
+
+bool lbx_hooks_use_any_stop(void)
+{
+	return uses != 0;
 }

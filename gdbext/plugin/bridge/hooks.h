@@ -12,4 +12,10 @@ bool lbx_hooks_reach_stops(void);
 /* Defines ours. */
 void lbx_hooks_define(void);
 
+/* What is to be done where the program stops: ours then calls the plugin. */
+enum lbx_stop_use { LBX_STOPS_REFRESH, LBX_STOPS_DISPLAY, LBX_STOPS_TRACE, LBX_STOPS_FOLLOW };
+void lbx_hooks_use_stops(enum lbx_stop_use use, bool on);
+/* For anything. */
+bool lbx_hooks_use_any_stop(void);
+
 #endif

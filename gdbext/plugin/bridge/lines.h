@@ -18,14 +18,24 @@ struct lbx_context;
 /* gdb's hook-stop has called; `info program` and `info breakpoints` are answered then. It says "unarmed" of a
  * process that gdb has attached to, and catches have still to reach. */
 #define LBX_STOPPED "_stopped"
+/* Answered then, too, where lbx_front_end_shows_stops(). */
+#define LBX_STOP_FRAMES "bt"
+#define LBX_STOP_LIBRARIES "info sharedlibrary"
 /* What LBX_STOPPED does, after a breakpoint's commands. */
 #define LBX_REFRESH "_refresh"
+/* gdb has loaded the commands, and its session is to be kept (LAZYBONES_TRACE). */
+#define LBX_TRACE "_trace"
 /* A call of the program has ended (definitions.c, _lb_eval); asked for, it gives what gdb said of the call. The request
  * ends with the mark then. */
 #define LBX_CALL "_called"
 #define LBX_CALLED "@lb called"
 /* In place of a line with more words than the script can hand over. */
 #define LBX_TOO_MANY_WORDS "_too-many-words"
+
+/* The command that stands behind those that complete options (script.c), below each of theirs; and behind a line's name: its
+ * first word is such an option, which a blank parts from what followed it without. */
+#define LBX_OPTION_COMMAND "---"
+#define LBX_OPTION_FIRST "+"
 
 /* A command of gdb's, not a line: what the breakpoint of `step in` runs (definitions.c). */
 #define LBX_STEP_ENTER "_lb_enter"

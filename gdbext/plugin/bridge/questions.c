@@ -19,7 +19,7 @@ enum {
 	COMMAND_SIZE = 4096,
 	ANSWERS_SIZE = 64 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1 << 16,
-	MAX_ROUNDS = 8,
+	MAX_ROUNDS = 16,
 };
 
 struct question {
@@ -122,6 +122,23 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	if (!q->asked)
 		questions.waits = true;
 	return false;
+}
+
+void lbx_bridge_tell(const char *answer, const char *format, ...)
+{
+	char command[COMMAND_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(command, sizeof command, format, args);
+	va_end(args);
+	if (questions.round == 0 && n > 0 && n < (int)sizeof command)
+		lbx_questions_tell(command, answer, strlen(answer));
+}
+
+bool lbx_bridge_is_new(void)
+{
+	return questions.round == 0;
 }
 
 bool lbx_bridge_waits(void)

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/texts.h"
 #include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/text.h"
+#include "record/trace.h"
 #include "symtab.h"
 
 enum { MAX_WORDS = 16, FEW_WORDS = 4 };
@@ -46,14 +48,14 @@ static void define_with_words(struct text *script, const char *name, int words)
 /* gdb substitutes each word of the user's line only by its number, so there is one variant for
  * each count of words; the last that fits wins. Beyond a few the words are passed on one by one:
  * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
-static void define(struct text *script, const char *command, const char *name, bool selects_frame)
+static void define_body(struct text *script, const char *name, bool selects_frame)
 {
 	text_printf(script,
-		    "define %s\nsource " LBX_SETTLE_FILE "\n_lb_begin\n"
+		    "source " LBX_SETTLE_FILE "\n_lb_begin\n"
 		    "if $_isvoid($_lb_$argc)\n"
 		    "_lbs " LBX_TOO_MANY_WORDS "\n"
 		    "else\nif $_lb_$argc < $_lb_%d\n_lbs %s\n",
-		    command, FEW_WORDS, name);
+		    FEW_WORDS, name);
 	for (int words = 1; words < FEW_WORDS; words++)
 		define_with_words(script, name, words);
 	text_printf(script, "else\n");
@@ -61,7 +63,91 @@ static void define(struct text *script, const char *command, const char *name, b
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
 		text_printf(script, "if $_lb_$argc > $_lb_%d\n_lbn $arg%d\nend\n", word, word);
 	/* where another frame is selected, its language is in force from there on */
-	text_printf(script, "end\nend\n%s _tensor_call\nend\n", selects_frame ? "_lb_as_c" : "_lb_c");
+	text_printf(script, "end\nend\n%s _tensor_call\n", selects_frame ? "_lb_as_c" : "_lb_c");
+}
+
+static void define(struct text *script, const char *command, const char *name, bool selects_frame)
+{
+	text_printf(script, "define %s\n", command);
+	define_body(script, name, selects_frame);
+	text_printf(script, "end\n");
+}
+
+/* gdb completes the arguments of a `define`d command from the symbols of the program and its libraries, hundreds of them;
+ * but it completes words that are commands themselves. So options are, where nothing that is a symbol may stand, and words
+ * that a command takes as its first alone: aliases of one command, which is handed the word again. gdb shows no help of it and its aliases, since it is deprecated. Words
+ * that are none go to the command itself; `-` and `--` must not be taken for the beginning of an option. */
+static bool completes_options(const struct lbx_command *row)
+{
+	return !*row->arguments || row->word || strncmp(row->arguments, "[GLOB]", 6) == 0;
+}
+
+static void define_option(struct text *script, const char *how, const char *command, const char *option)
+{
+	text_printf(script, "alias %s-- %s %s = %s " LBX_OPTION_COMMAND " %s\n", how, command, option, command, option);
+}
+
+static void define_behind_options(struct text *script, const char *command, const struct lbx_command *row)
+{
+	char name[80], hidden[80];
+
+	snprintf(name, sizeof name, "%s" LBX_OPTION_FIRST, row->name);
+	snprintf(hidden, sizeof hidden, "%s " LBX_OPTION_COMMAND, command);
+	text_printf(script, "define-prefix %s\ndefine %s\nif $_lb_hides\nelse\n", command, hidden);
+	define_body(script, name, row->needs & LBX_SELECTS_FRAME);
+	text_printf(script, "end\nend\ndefine-prefix %s\n", hidden);
+}
+
+static void define_options(struct text *script, const struct lbx_command *row)
+{
+	char command[80], option[40];
+	const int max = sizeof row->options / sizeof *row->options;
+
+	snprintf(command, sizeof command, "tensor %s", row->name);
+	text_printf(script, "maintenance deprecate %s " LBX_OPTION_COMMAND "\n", command);
+	define_option(script, "-a ", command, "-");
+	define_option(script, "-a ", command, "--");
+	for (int i = 0; i < max && row->options[i].name; i++) {
+		snprintf(option, sizeof option, "--%s", row->options[i].name);
+		define_option(script, "", command, option);
+	}
+	define_option(script, "", command, "--json");
+	for (int i = 0; row->word && row->word(i); i++)
+		define_option(script, "", command, row->word(i));
+	text_printf(script, "%s -\n", command);
+}
+
+/* `help` and `apropos` show each by its own text then, not all of them with what they are aliases of. */
+static void document_options(struct text *script, const struct lbx_command *row)
+{
+	const int max = sizeof row->options / sizeof *row->options;
+
+	for (int i = 0; i < max && row->options[i].name; i++)
+		text_printf(script, "document tensor %s --%s\n%s%s%s\nend\n", row->name, row->options[i].name,
+			    row->options[i].value ? row->options[i].value : "", row->options[i].value ? ": " : "",
+			    row->options[i].help);
+	text_printf(script, "document tensor %s --json\n" LBX_JSON_HELP "\nend\n", row->name);
+	for (int i = 0; row->word && row->word(i); i++)
+		text_printf(script, "document tensor %s %s\n`help tensor %s` tells of it.\nend\n", row->name, row->word(i),
+			    row->name);
+}
+
+static void for_rows_with_options(struct text *script, const struct lbx_command *const *const *tables,
+				  void (*what)(struct text *script, const struct lbx_command *row))
+{
+	for (; *tables; tables++)
+		for (const struct lbx_command *const *row = *tables; *row; row++)
+			if (!((*row)->needs & LBX_GDB_LACKS) && completes_options(*row))
+				what(script, *row);
+}
+
+/* In one go, and in silence: gdb warns of each that is deprecated when it is first used, which is here. */
+static void define_all_options(struct text *script, const struct lbx_command *const *const *tables)
+{
+	text_printf(script, "define _lb_options\n");
+	for_rows_with_options(script, tables, define_options);
+	text_printf(script, "end\nset $_lb_hides = 1\n_lb_quiet _lb_options 0\nset $_lb_hides = 0\n");
+	for_rows_with_options(script, tables, document_options);
 }
 
 static void append_help(struct lbx_out *out, const char *bytes, size_t n)
@@ -104,7 +190,17 @@ static void define_rows(struct text *script, const struct lbx_command *const *ta
 		if (script->n && script->bytes[script->n - 1] != '\n')
 			text_append(script, "\n", 1);
 		text_printf(script, "end\n");
+		if (completes_options(row))
+			define_behind_options(script, command, row);
 	}
+}
+
+/* For a program that drives gdb: `-gdb-set _tensor LINE`. What that command of MI does gdb tells no listener of settings
+ * (=cmd-param-changed), of which there are some twenty a question, each written byte by byte. */
+static void define_quiet(struct text *script)
+{
+	if (lbx_answers_are_wanted())
+		define(script, "set _tensor", "", false);
 }
 
 static void define_lines(struct text *script, const struct lbx_line *line)
@@ -132,10 +228,15 @@ bool lbx_script_offer(const struct lbx_command *const *const *tables, const stru
 	text_append(&script, lbx_definitions, strlen(lbx_definitions));
 	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 0x12 && (!$_lb_mi || %d)\n",
 		    lbx_front_end_speaks_mi(), lbx_answers_are_wanted());
-	for (; *tables; tables++)
-		define_rows(&script, *tables);
+	for (const struct lbx_command *const *const *table = tables; *table; table++)
+		define_rows(&script, *table);
+	define_all_options(&script, tables);
 	define_fault(&script);
+	define_quiet(&script);
 	define_lines(&script, lines);
+	text_printf(&script, "set $_lb_shows = %d\nset $_lb_automatic = $_lb_shows\n", lbx_front_end_shows_stops());
+	if (lbx_trace_wanted())
+		text_printf(&script, "_tensor" LBX_TRACE "\n");
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
 	text_free(&script);
 	return ok;

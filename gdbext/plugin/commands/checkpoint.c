@@ -17,6 +17,7 @@
 #include "plugin/command.h"
 #include "plugin/commands/commands.h"
 #include "plugin/reads/target_gdb.h"
+#include "target/private_folder.h"
 
 enum { PATH = 512, PLACE = 256 };
 
@@ -32,9 +33,9 @@ static struct {
 	int n, last; /* last: the number that was given last */
 	size_t room;
 	struct checkpoint *list;
-	char folder[PATH]; /* "" before the first */
+	char folder[LBX_FOLDER_MAX]; /* "" before the first */
 	pid_t owner; /* gdb, not a child of it that ends */
-	int left; /* the frame that was selected in the program when one was looked at */
+	int left; /* the frame that was selected in the program when one was looked at; -1: none, it had ended */
 } checkpoints;
 
 /* gdb ends, or unloads the plugin. */
@@ -53,20 +54,12 @@ static __attribute__((destructor)) void forget_all(void)
 
 static bool make_folder(void)
 {
-	const char *parent = getenv("TMPDIR");
-
 	if (checkpoints.folder[0])
 		return true;
-	snprintf(checkpoints.folder, sizeof checkpoints.folder, "%s/lazybones-XXXXXX",
-		 parent && *parent == '/' && !strpbrk(parent, " \t\"'\\") ? parent
-									  : "/tmp"); /* gdb takes names apart */
-	if (mkdtemp(checkpoints.folder)) {
-		checkpoints.owner = getpid();
-		return true;
-	}
-	lb_fail("checkpoint: cannot make a folder for it: %s: %m", checkpoints.folder);
-	checkpoints.folder[0] = '\0';
-	return false;
+	if (!lbx_private_folder("checkpoints", checkpoints.folder))
+		return false;
+	checkpoints.owner = getpid();
+	return true;
 }
 
 /* The number of the selected one; false: not known yet. */
@@ -196,7 +189,7 @@ static bool run_checkpoint(struct lbx_context *context, const struct lbx_args *a
 		return take_away(args, unwanted);
 	if (!must_live(context) || !make_folder() || !ask_inferior(&c.of) || !ask_place(&c.frame, c.place))
 		return false;
-	snprintf(c.path, sizeof c.path, "%.400s/%d.core", checkpoints.folder, c.number);
+	snprintf(c.path, sizeof c.path, "%s/%d.core", checkpoints.folder, c.number);
 	if (!write_core(&c))
 		return false;
 	if (!lb_reserve(checkpoints.list, checkpoints.room, (size_t)checkpoints.n + 1)) {
@@ -237,7 +230,9 @@ static bool come_back(void)
 	const struct checkpoint *c = shown_in(selected);
 	if (!c)
 		return lb_fail("restart: no checkpoint is being looked at: `tensor restart N` looks at one");
-	lbx_bridge_script("inferior %d\nframe %d", c->of, checkpoints.left);
+	lbx_bridge_script("inferior %d", c->of);
+	if (checkpoints.left >= 0)
+		lbx_bridge_script("frame %d", checkpoints.left);
 	return true;
 }
 
@@ -259,16 +254,16 @@ static bool run_restart(struct lbx_context *context, const struct lbx_args *args
 {
 	struct checkpoint *c;
 	char place[PLACE];
-	int selected, left = 0;
+	int selected, left = -1;
 
-	(void)context;
 	if (args->n == 0)
 		return come_back();
 	c = find("restart", args, args->v[0]);
 	if (!c)
 		return false;
 	bool is_new = !c->shown;
-	if (!ask_inferior(&selected) || (selected == c->of && !ask_place(&left, place)) || (is_new && !add_inferior(c)))
+	if (!ask_inferior(&selected) || (selected == c->of && context->target && !ask_place(&left, place)) ||
+	    (is_new && !add_inferior(c)))
 		return false;
 	if (selected == c->of)
 		checkpoints.left = left;

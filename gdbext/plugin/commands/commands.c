@@ -1,15 +1,21 @@
 #include "plugin/commands/commands.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inspect/draw/pixels.h"
 #include "inspect/memory/points.h"
+#include "inspect/name_index.h"
+#include "inspect/show/since.h"
 #include "plugin/bridge/answers.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
+#include "plugin/bridge/lines.h"
 #include "plugin/commands/output.h"
+#include "plugin/commands/session_trace.h"
+#include "plugin/reads/lookup_gdb.h"
 #include "plugin/reads/stacks_gdb.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/breakpoints.h"
@@ -21,6 +27,7 @@
 
 /* These live as long as gdb. */
 static struct lbx_settings settings;
+static struct lbx_marked marked;
 static struct lbx_memory_marks marks;
 static struct lbx_kept kept;
 static bool have_settings;
@@ -50,6 +57,8 @@ static bool meet_needs(struct lbx_context *context, const struct lbx_command *co
 			return lb_fail("a core file cannot run anything: `tensor peek` computes "
 				       "values outside the program");
 	}
+	if (kept.has_many_tensors && !lbx_target_gdb_expect())
+		return false;
 	return lbx_command_open(context, command);
 }
 
@@ -112,13 +121,15 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 		return false;
 	if (lbx_args_name_a_file(&args) && !is_known(context, job->row))
 		return false;
-	return job->row->run(context, &args) && lbx_command_has_ended(context, job->row);
+	return job->row->run(context, &args) && lbx_command_end(context, job->row);
 }
 
 static bool run(struct lbx_context *context, const struct job *job)
 {
 	if (job->line)
 		return job->line->run(context, job->words);
+	if (!lbx_session_trace_look(context))
+		return false;
 	if (!job->row)
 		return lb_fail("there is no such command: `help tensor` lists them");
 	if (!run_row(context, job))
@@ -128,14 +139,57 @@ static bool run(struct lbx_context *context, const struct job *job)
 	return true;
 }
 
+/* "--limit =3" was "--limit=3". */
+static void join_option(const char **words)
+{
+	static char joined[LBX_BRIDGE_LINE];
+	const char *blank = strchr(*words, ' ');
+
+	if (!blank || blank[1] != '=')
+		return;
+	snprintf(joined, sizeof joined, "%.*s%s", (int)(blank - *words), *words, blank + 1);
+	*words = joined;
+}
+
+static struct lbx_pointer told[4];
+static int n_told;
+
+/* In front of a line of a program that drives gdb stands what it knows of pointers: "*next=0x5581=lb_tensor+*". */
+static const char *take_told(const char *text)
+{
+	char name[128], type[128];
+	uint64_t value;
+	int used = 0;
+
+	n_told = 0;
+	while (sscanf(text, "*%127[^= ]=%" SCNx64 "=%127[^ ] %n", name, &value, type, &used) == 3 && used) {
+		for (char *c = type; (c = strchr(c, '+'));)
+			*c = ' ';
+		lbx_gdb_tell_pointer(name, type, value);
+		if (n_told < (int)(sizeof told / sizeof *told)) {
+			told[n_told] = (struct lbx_pointer){ .value = value };
+			snprintf(told[n_told++].expression, sizeof told->expression, "%s", name);
+		}
+		text += used;
+		used = 0;
+	}
+	return text;
+}
+
 static struct job take_line(const char *text)
 {
 	struct job job = { .words = "" };
+	text = take_told(text);
 	size_t n = strcspn(text, " ");
 
 	snprintf(job.name, sizeof job.name, "%.*s", (int)n, text);
 	if (text[n])
 		job.words = text + n + 1;
+	char *first = strstr(job.name, LBX_OPTION_FIRST);
+	if (first) {
+		*first = '\0';
+		join_option(&job.words);
+	}
 	job.line = lbx_gdb_line(job.name);
 	job.row = job.line ? NULL : lbx_gdb_command(job.name);
 	return job;
@@ -184,15 +238,20 @@ void lbx_commands_run(const char *line)
 		.words = job.words,
 		.settings = &settings,
 		.marks = &marks,
+		.marked = &marked,
 		.kept = &kept,
 		.debugger = &lbx_debugger_gdb,
 		.catches = lbx_catches_tell,
+		.told = told,
+		.n_told = n_told,
 	};
 
 	if (!have_settings)
 		settings = lbx_default_settings;
 	have_settings = true;
 	lb_clear_error();
+	if (job.row)
+		lbx_session_trace_listen(&out);
 	lbx_symbol_file_take_changed();
 	bool ok = run(&context, &job);
 	lbx_context_close(&context);
@@ -208,6 +267,9 @@ void lbx_commands_run(const char *line)
 		lbx_breakpoints_resume();
 	if (!ok || !job.line || !job.line->is_quiet)
 		tell_end(&context, &job, ok && !lbx_bridge_waits());
+	if (job.row)
+		lbx_session_trace_add(job.name, job.words, ok);
 	lbx_answers_end();
+	lbx_name_index_age(&kept); /* also of a command that was interrupted */
 	lb_clear_error();
 }

@@ -22,6 +22,7 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 	uint64_t data = lbx_tensor_data(t);
 
 	lbx_begin(out, NULL);
+	lbx_wrap(out, 0, 4);
 	lbx_tell(out, "Tensor #%pF%s%s is %pF: %pF %pF, %pF at ", LBX_UINT("id", t->id), t->name[0] ? " " : "", t->name,
 		 LBX_TEXT("state", lbx_state_name(lbx_told_state(t))), LBX_TEXT("dtype", lbx_dtype_name(t->dtype)),
 		 LBX_LIST("shape", lbx_shape(t), t->rank), LBX_COUNT("nbytes", lbx_tensor_nbytes(t), "byte"));

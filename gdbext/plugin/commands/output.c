@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "plugin/commands/output.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,18 +31,10 @@ static void write_echo(struct lbx_out *out, const char *text, size_t n)
 		lbx_bridge_echo(text, n);
 }
 
-static bool draws_a_screen(void)
-{
-	void **screen = dlsym(RTLD_DEFAULT, "stdscr");
-	bool (*has_ended)(void) = (bool (*)(void))dlsym(RTLD_DEFAULT, "isendwin");
-
-	return screen && *screen && has_ended && !has_ended();
-}
-
 /* gdb's TUI goes by the locale; gdb alone hands bytes to the terminal, which may know more than the locale. */
 static bool shows_ascii_only(void)
 {
-	return draws_a_screen() && !lbx_locale_is_utf8();
+	return lbx_front_end_draws_screen() && !lbx_locale_is_utf8();
 }
 
 static void write_ascii(struct lbx_out *out, const char *text, size_t n)
@@ -128,7 +119,21 @@ static int terminal(void)
 {
 	bool is_one = isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp();
 
-	return is_one && !lines_stay_whole() && !draws_a_screen() ? STDOUT_FILENO : -1;
+	return is_one && !lines_stay_whole() && !lbx_front_end_draws_screen() ? STDOUT_FILENO : -1;
+}
+
+static bool takes_terminal(struct lbx_out *out)
+{
+	static const char instead[] = "`tensor print` shows values anywhere";
+
+	(void)out;
+	if (lbx_front_end_speaks_mi() || lbx_front_end_is_batch() || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return lb_fail("gdb has none for itself here: %s", instead);
+	if (lbx_front_end_draws_screen())
+		return lb_fail("gdb's TUI has it: `tui disable` first, or %s", instead);
+	if (tcgetpgrp(STDOUT_FILENO) != getpgrp() || lbx_terminal_is_shared())
+		return lb_fail("another process has it, too: %s", instead);
+	return true;
 }
 
 struct lbx_out lbx_gdb_out(bool is_typed)
@@ -152,6 +157,7 @@ struct lbx_out lbx_gdb_out(bool is_typed)
 		.set_double = set_double,
 		.set_tensor = set_tensor,
 		.progress = progress,
+		.takes_terminal = takes_terminal,
 	};
 }
 

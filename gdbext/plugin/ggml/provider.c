@@ -329,6 +329,7 @@ static int caller_level(struct lbx_context *context)
 
 const struct lbx_nodes_ops lbx_ggml_nodes = {
 	.name = LBX_GGML,
+	.what = "nodes of ggml",
 	.find = find,
 	.why = lbx_found_why,
 	.check = check,

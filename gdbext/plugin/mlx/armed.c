@@ -18,6 +18,10 @@
 /* A call's frame is below that of its caller, on the same stack, and not far away. */
 enum { STACK_BETWEEN = 1 << 20 };
 
+/* MLX's; and PyTorch's, of which is told then that nothing of it is caught (torch/provider.c). One breakpoint for both: /lib\(mlx\|c10\)[-.]
+ * without a backslash, which gdb would take away where MI is spoken. */
+#define LBX_LIBRARIES "/lib[mc][l1][x0][-.]"
+
 struct function {
 	const char *name, *word;
 };
@@ -126,8 +130,7 @@ static bool any_waits(void)
 	const struct lbx_catch *catches = lbx_catches(&n);
 
 	for (int i = 0; i < n; i++)
-		if (lbx_guest_wants(&lbx_mlx_nodes, &catches[i]) && !catches[i].op[0] &&
-		    !lbx_armed_is_whole(&catches[i]))
+		if (lbx_guest_wants(&lbx_mlx_nodes, &catches[i]) && !lbx_armed_is_whole(&catches[i]))
 			return true;
 	return false;
 }
@@ -135,7 +138,7 @@ static bool any_waits(void)
 void lbx_armed_await(void)
 {
 	if (any_waits())
-		lbx_breakpoint_need_library(LBX_KEY_MLX_LOAD, LBX_MLX, "/libmlx[-.]", "loaded");
+		lbx_breakpoint_need_library(LBX_KEY_MLX_LOAD, LBX_MLX, LBX_LIBRARIES, "loaded");
 }
 
 void lbx_armed_await_no_more(void)

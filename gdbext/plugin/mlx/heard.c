@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "mlx/mlx.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/mlx/armed.h"
 #include "plugin/mlx/asked.h"
@@ -21,6 +22,7 @@
 #include "plugin/stops/hits.h"
 #include "plugin/stops/node_look.h"
 #include "plugin/stops/said.h"
+#include "torch/torch.h"
 
 static bool is_told; /* that its arrays cannot be read */
 static uint64_t stood; /* lbx_target_moment() where it last stopped in front of an evaluation; 0: not known */
@@ -237,11 +239,11 @@ static bool hear_ends(struct lbx_context *context, const char *words)
 	return stops || lbx_hits_go_on();
 }
 
-/* The library has come. */
+/* The library has come, or PyTorch's. */
 static bool hear_loaded(struct lbx_context *context, const char *words)
 {
 	(void)words;
-	is_loaded = true;
+	is_loaded = lbx_mlx_is_there(context->target) || !lbx_torch_is_there(context->target);
 	return lbx_catch_arm_nodes(context);
 }
 

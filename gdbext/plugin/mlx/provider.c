@@ -139,6 +139,7 @@ static int caller_level(struct lbx_context *context)
 
 const struct lbx_nodes_ops lbx_mlx_nodes = {
 	.name = LBX_MLX,
+	.what = "arrays of MLX",
 	.by_evaluation = true,
 	.lasts = true,
 	.has_paths = true,

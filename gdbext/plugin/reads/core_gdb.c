@@ -1,18 +1,18 @@
 /* A core costs time to open: it stays open until gdb has another, or one of its options changes. */
 #include "plugin/reads/core_gdb.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "lazybones.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/reads/open_files.h"
+#include "plugin/reads/standing.h"
 #include "target/core.h"
 
-enum { PATH_SIZE = 4096, DESCRIPTORS = 1024, GAP = 64 };
+enum { PATH_SIZE = 4096 };
 
 static struct {
 	struct stat file;
@@ -36,12 +36,6 @@ void lbx_core_gdb_begin(void)
 		lbx_target_notice(held.target, unused, sizeof(unused)); /* of a command that failed */
 }
 
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       memcmp(&a->st_mtim, &b->st_mtim, sizeof(a->st_mtim)) == 0;
-}
-
 static struct lbx_target *open_core(const char *path, const char *exe, const char *sysroot)
 {
 	struct lbx_core_options options = {
@@ -53,7 +47,7 @@ static struct lbx_target *open_core(const char *path, const char *exe, const cha
 
 	if (stat(path, &st) != 0)
 		return NULL;
-	if ((held.target || held.refused) && is_same_file(&held.file, &st) &&
+	if ((held.target || held.refused) && lbx_is_same_file(&held.file, &st) &&
 	    (!exe || (strcmp(exe, held.exe) == 0 && strcmp(sysroot, held.sysroot) == 0)))
 		return held.target;
 	lbx_target_destroy(held.target);
@@ -75,46 +69,14 @@ static struct lbx_target *open_core(const char *path, const char *exe, const cha
 	return held.target;
 }
 
-/* Whether a descriptor is of a core, as remembered when the same file was there before. */
-static bool is_core(int fd, const struct stat *st)
-{
-	static struct {
-		dev_t device;
-		ino_t inode;
-		struct timespec changed;
-		bool is_core;
-	} known[DESCRIPTORS];
-	Elf64_Ehdr header;
-
-	if (!S_ISREG(st->st_mode))
-		return false;
-	if (known[fd].device == st->st_dev && known[fd].inode == st->st_ino &&
-	    memcmp(&known[fd].changed, &st->st_mtim, sizeof(st->st_mtim)) == 0)
-		return known[fd].is_core;
-	known[fd].device = st->st_dev;
-	known[fd].inode = st->st_ino;
-	known[fd].changed = st->st_mtim;
-	return known[fd].is_core = pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-				   memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE;
-}
-
-/* gdb keeps the file open from which it has read last; descriptors are given lowest first. */
 static void look(void)
 {
-	struct stat st, first;
 	char path[64];
-	int n = 0;
+	int fd, n = lbx_open_cores(&fd);
 
 	now.looked = true;
-	for (int fd = 3, gap = 0; fd < DESCRIPTORS && gap < GAP; fd++) {
-		gap = fstat(fd, &st) == 0 ? 0 : gap + 1;
-		if (gap || !is_core(fd, &st) || (n && is_same_file(&first, &st)))
-			continue;
-		first = st;
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		n++;
-	}
 	now.has_open = n > 0;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	if (n == 1)
 		now.core = open_core(path, NULL, NULL);
 }
@@ -140,22 +102,37 @@ static bool take_quoted(const char *text, const char *title, char quote, char *r
 	return true;
 }
 
-struct lbx_target *lbx_core_of_gdb(void)
+static struct lbx_target *core_of(const char *files)
 {
-	const char *files, *root, *local = "target:";
+	const char *local = "target:";
 	char path[PATH_SIZE], exe[PATH_SIZE], sysroot[PATH_SIZE];
-	bool known = lbx_bridge_ask(&files, LBX_ANYWHERE, "info files");
 
-	known &= lbx_bridge_ask(&root, LBX_ANYWHERE, "show sysroot");
-	if (!known || !take_quoted(files, "Local core dump file:\n\t`", '\'', path, sizeof(path)))
+	const char *stack = lbx_standing_answer("maintenance print target-stack");
+	if (stack && strstr(stack, "record")) /* gdb plays what it has recorded: memory may be of another moment */
+		return NULL;
+	if (!take_quoted(files, "Local core dump file:\n\t`", '\'', path, sizeof(path)))
 		return NULL;
 	take_quoted(files, "Local exec file:\n\t`", '\'', exe, sizeof(exe));
-	take_quoted(root, "The current system root is \"", '"', sysroot, sizeof(sysroot));
+	snprintf(sysroot, sizeof(sysroot), "%s", lbx_bridge_sysroot());
 	if (strncmp(sysroot, local, strlen(local)) == 0)
 		memmove(sysroot, sysroot + strlen(local), strlen(sysroot + strlen(local)) + 1);
 	now.core = open_core(path, exe, sysroot);
 	now.looked = now.has_open = true;
 	return now.core;
+}
+
+struct lbx_target *lbx_core_of_gdb(void)
+{
+	const char *files;
+
+	return lbx_standing_ask(&files, "info files") ? core_of(files) : NULL;
+}
+
+struct lbx_target *lbx_core_gdb_known(void)
+{
+	const char *files = lbx_standing_answer("info files");
+
+	return files ? core_of(files) : NULL;
 }
 
 /* "\t0x00007f… - 0x00007f… is .text in /lib/…": of the core itself the name is "load1". */

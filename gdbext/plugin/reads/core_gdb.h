@@ -16,6 +16,8 @@ bool lbx_core_gdb_has_open(struct lbx_target **ret);
 /* The core of the program that gdb looks at; NULL without one that can be read, or before gdb has
  * answered. Valid until the command ends. */
 struct lbx_target *lbx_core_of_gdb(void);
+/* The same, if gdb has told it to an earlier line; nothing is asked. */
+struct lbx_target *lbx_core_gdb_known(void);
 /* Whether gdb has an address in a section of one of the program's files, and bytes of it. */
 bool lbx_core_gdb_has_section(uint64_t address, uint64_t *ret_bytes);
 

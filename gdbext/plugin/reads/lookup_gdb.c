@@ -8,50 +8,7 @@
 
 #include "base/error.h"
 #include "plugin/bridge/bridge.h"
-
-/* "leaf + 7 in section .text of …" */
-static void take_function(const char *answer, struct lbx_source_line *ret)
-{
-	const char *end = strstr(answer, " in section ");
-	const char *plus = strstr(answer, " + ");
-
-	if (!end)
-		return;
-	if (plus && plus < end)
-		end = plus;
-	snprintf(ret->function, sizeof(ret->function), "%.*s", (int)(end - answer), answer);
-}
-
-/* "Line 4 of "p.c" starts at address …" */
-static void take_line(const char *answer, struct lbx_source_line *ret)
-{
-	const char *file, *end;
-
-	if (strncmp(answer, "Line ", 5) != 0)
-		return;
-	file = strchr(answer, '"');
-	end = file ? strchr(file + 1, '"') : NULL;
-	if (!end)
-		return;
-	ret->line = (int)strtol(answer + 5, NULL, 10);
-	snprintf(ret->file, sizeof(ret->file), "%.*s", (int)(end - file - 1), file + 1);
-}
-
-bool lbx_gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
-{
-	const char *symbol, *line;
-	bool known;
-
-	(void)target;
-	memset(ret, 0, sizeof(*ret));
-	known = lbx_bridge_ask(&symbol, LBX_ANYWHERE, "info symbol 0x%" PRIx64, pc);
-	known &= lbx_bridge_ask(&line, LBX_ANYWHERE, "info line *0x%" PRIx64, pc);
-	if (!known)
-		return false;
-	take_function(symbol, ret);
-	take_line(line, ret);
-	return true;
-}
+#include "target/effect.h"
 
 /* "int (int, char **)", or what gdb says where it knows no type; a pointer has "(*". */
 static bool is_function(const char *type)
@@ -81,6 +38,33 @@ static bool extend(const char *expression, struct lbx_value *value)
 	return true;
 }
 
+#define TYPE_OF "with language %s -- whatis %s"
+#define VALUE_OF "with language %s -- output/x %s"
+
+void lbx_gdb_tell_pointer(const char *name, const char *type, uint64_t value)
+{
+	char answer[sizeof((struct lbx_value *)0)->type + 16];
+
+	snprintf(answer, sizeof answer, "type = %s", type);
+	lbx_bridge_tell(answer, TYPE_OF, lbx_bridge_language(), name);
+	snprintf(answer, sizeof answer, "0x%" PRIx64, value);
+	lbx_bridge_tell(answer, VALUE_OF, lbx_bridge_language(), name);
+}
+
+/* gdb would do it with each question, and again where the line runs once more. */
+static bool has_no_effect(const char *expression)
+{
+	switch (lbx_effect_of(expression)) {
+	case LBX_CHANGES:
+		return lb_fail("'%s' would change the program, and nothing here does: `print` does that", expression);
+	case LBX_CALLS:
+		return lb_fail("'%s' would call the program, and nothing here does: `print` does that, and $ is then its value",
+			       expression);
+	case LBX_NO_EFFECT: break;
+	}
+	return true;
+}
+
 /* The value of a function is its place: gdb would print its first byte. */
 bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
 {
@@ -89,9 +73,10 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	char *end;
 
 	(void)target;
-	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- whatis %s", lbx_bridge_language(), expression);
-	known &=
-	    lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x %s", lbx_bridge_language(), expression);
+	if (!has_no_effect(expression))
+		return false;
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, VALUE_OF, lbx_bridge_language(), expression);
 	if (!known)
 		return false;
 	if (strncmp(type, "type = ", 7) != 0)

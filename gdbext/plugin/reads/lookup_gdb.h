@@ -1,13 +1,14 @@
-/* What gdb knows of the program's code: lines, expressions, the machine. These ask, and fail while gdb has still to
+/* What gdb knows of the program: expressions, the machine. These ask, and fail while gdb has still to
  * answer; they are a target's operations (target/target.h), and need nothing of the target itself. */
 #ifndef LBX_PLUGIN_LOOKUP_GDB_H
 #define LBX_PLUGIN_LOOKUP_GDB_H
 
 #include "target/target.h"
 
-bool lbx_gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
 /* In the selected frame, in the user's language. */
 bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+/* A variable of the selected frame, of which who drives gdb knows what lbx_gdb_evaluate() would ask. */
+void lbx_gdb_tell_pointer(const char *name, const char *type, uint64_t value);
 /* An ELF machine: EM_X86_64, EM_AARCH64. */
 bool lbx_gdb_machine(struct lbx_target *target, unsigned *ret);
 

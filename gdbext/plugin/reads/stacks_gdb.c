@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/reads/objects_gdb.h"
 #include "plugin/reads/variables.h"
+#include "record/libraries.h"
 
 enum { MAX_FRAMES = 64, MAX_POINTEES = 64, REGISTER_FRAMES = 8 };
 
@@ -47,7 +50,7 @@ static bool ask_thread(uint64_t *ret)
 {
 	const char *answer;
 
-	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, "thread"))
+	if (!lbx_bridge_ask(&answer, LBX_ANYWHERE, "thread"))
 		return false;
 	*ret = number_of_thread(answer);
 	return true;
@@ -205,9 +208,37 @@ static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struc
 struct variables {
 	lbx_pointer_fn *fn;
 	void *context;
+	bool has_objects; /* debug information has told of the frame */
 	int n;
 	struct lbx_pointer first[MAX_POINTEES]; /* plain variables, which may lead to a struct */
+	size_t n_told, told_room;
+	struct lbx_pointer *told;
 };
+
+static bool take_object(void *context, const struct lbx_pointer *pointer)
+{
+	struct variables *v = context;
+
+	v->has_objects = true;
+	if (lb_reserve(v->told, v->told_room, v->n_told + 1))
+		v->told[v->n_told++] = *pointer;
+	return v->fn(v->context, pointer);
+}
+
+/* Whether it has been told, perhaps as what it is within: `w` of w.t_. What a container is made of is no user's. */
+static bool is_told(const struct variables *v, const struct lbx_pointer *pointer)
+{
+	const char *expression = pointer->expression;
+
+	for (size_t i = 0; i < v->n_told; i++) {
+		const struct lbx_pointer *t = &v->told[i];
+		size_t n = strlen(t->expression);
+		if (strncmp(t->expression, expression, n) == 0 &&
+		    (!expression[n] || (strchr(".-[", expression[n]) && t->value == pointer->value)))
+			return true;
+	}
+	return v->has_objects && (strstr(expression, "._M_") || strstr(expression, ">_M_"));
+}
 
 static bool take(void *context, const struct lbx_pointer *pointer)
 {
@@ -215,9 +246,17 @@ static bool take(void *context, const struct lbx_pointer *pointer)
 
 	if (v->n < MAX_POINTEES && pointer->value && !strpbrk(pointer->expression, ".["))
 		v->first[v->n++] = *pointer;
-	return v->fn(v->context, pointer);
+	return is_told(v, pointer) || v->fn(v->context, pointer);
 }
 
+static bool take_member(void *context, const struct lbx_pointer *pointer)
+{
+	struct variables *v = context;
+
+	return is_told(v, pointer) || v->fn(v->context, pointer);
+}
+
+/* What debug information tells, then what gdb sees besides. */
 static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
 {
 	const char *arguments, *locals, *pointee;
@@ -232,29 +271,56 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 				PLAINLY MEMBERS "frame apply level %d -q "
 						"info locals",
 				frame->level);
+	known &= lbx_objects_gdb_are_known(frame->level);
 	if (!known)
 		return false;
-	bool more = lbx_variables_parse(arguments, true, take, &v) && lbx_variables_parse(locals, false, take, &v);
+	bool more = lbx_objects_gdb_pointers(frame->level, take_object, &v) &&
+		    lbx_variables_parse(arguments, true, take, &v) && lbx_variables_parse(locals, false, take, &v);
 	for (int i = 0; i < v.n && more; i++) {
 		const struct lbx_pointer *p = &v.first[i];
 		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE,
 				   PLAINLY MEMBERS "frame apply level %d -q "
 						   "output *%s",
 				   frame->level, p->expression))
-			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, fn, context);
+			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, take_member, &v);
 	}
+	free(v.told);
 	return true;
+}
+
+int lbx_stacks_gdb_own_level(const char *frames, const char *libraries)
+{
+	struct lbx_libraries known = { 0 };
+	struct lbx_source_line line;
+	struct lbx_frame frame;
+	uint64_t ours = 0;
+	int level = 0;
+
+	lbx_libraries_add_shown(&known, libraries);
+	for (; *frames && level == 0; frames += strcspn(frames, "\n"), frames += *frames == '\n') {
+		if (!parse_frame(frames, &frame, &line))
+			continue;
+		if (!ours)
+			ours = frame.pc;
+		if (lbx_is_own_frame(&(struct lbx_told_frame){ frame.pc, line.function, line.file[0] }, &known, ours))
+			level = frame.level;
+	}
+	lbx_libraries_clear(&known);
+	return level;
 }
 
 bool lbx_stacks_gdb_selected(int *ret)
 {
 	const char *answer;
 
-	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, "with print frame-info short-location -- frame"))
+	static const char title[] = "Stack level ";
+
+	/* `frame` says less, but as the user has set it, and a front end that speaks MI is told of a setting for it */
+	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, "info frame"))
 		return false;
-	if (*answer != '#')
+	if (strncmp(answer, title, sizeof title - 1) != 0)
 		return lb_fail("no frame is selected: %.80s", answer);
-	*ret = (int)strtol(answer + 1, NULL, 10);
+	*ret = (int)strtol(answer + sizeof title - 1, NULL, 10);
 	return true;
 }
 
@@ -269,6 +335,8 @@ static const struct lbx_stacks_ops ops = {
 	.walk = walk,
 	.line = line,
 	.pointers = pointers,
+	.evaluate = lbx_objects_gdb_evaluate,
+	.within = lbx_objects_gdb_within,
 	.destroy = destroy,
 };
 
@@ -341,6 +409,11 @@ static int parse_register(const char *line, uint64_t *ret)
 	return -1;
 }
 
+const char *lbx_stacks_gdb_registers(void)
+{
+	return REGISTERS;
+}
+
 /* Of a frame that has called another one only those are right which the other had to preserve. */
 static void take_register(const char *line, struct lbx_frame *frame)
 {
@@ -356,6 +429,16 @@ static void take_register(const char *line, struct lbx_frame *frame)
 	r->pc = frame->pc;
 	r->known |= 1U << i;
 	r->r[i] = value;
+}
+
+bool lbx_stacks_gdb_take_registers(const char *answer, struct lbx_frame *ret)
+{
+	for (const char *at = answer; *at; at = next_line(at))
+		if (strncmp(at, "pc ", 3) == 0)
+			ret->pc = strtoull(at + 3, NULL, 0);
+	for (const char *at = answer; *at; at = next_line(at))
+		take_register(at, ret);
+	return ret->pc != 0;
 }
 
 /* The stack pointer before a call is what it is in the frame that has called. */

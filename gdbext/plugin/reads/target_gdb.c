@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "plugin/reads/core_gdb.h"
+#include "plugin/reads/lines_gdb.h"
 #include "plugin/reads/lookup_gdb.h"
 #include "plugin/reads/moment_gdb.h"
+#include "plugin/reads/standing.h"
 #include "symtab.h"
 #include "target/core.h"
 #include "target/loader.h"
@@ -17,6 +19,7 @@
 
 enum {
 	CHUNK = 4 << 20, /* bytes gdb reads at once: between two, Ctrl-C is noticed */
+	SOME = 1 << 12,  /* worth reading past gdb, where it is known what the program is */
 	MUCH = 1 << 20,  /* not worth reading for a command that will run again */
 	PAGE = 4096,
 	MAX_ROOTS = 32,
@@ -27,6 +30,7 @@ static struct {
 	lbx_bridge_read *read;
 	struct lbx_target *process; /* of the command that runs; or NULL */
 	struct lbx_target *core;    /* that the command has read from; or NULL */
+	bool looked_for_known;      /* by use_known() */
 	uint64_t roots[MAX_ROOTS]; /* newest first */
 	int n_roots;
 	struct lbx_loader_watch watch; /* of the last program's modules */
@@ -44,6 +48,14 @@ void lbx_target_gdb_remember_root(uint64_t address)
 		i--;
 	memmove(gdb.roots + 1, gdb.roots, (size_t)i * sizeof(*gdb.roots));
 	gdb.roots[0] = address;
+}
+
+bool lbx_target_gdb_root(int i, uint64_t *ret)
+{
+	if (i >= gdb.n_roots)
+		return false;
+	*ret = gdb.roots[i];
+	return true;
 }
 
 static bool fault(uint64_t address, size_t n)
@@ -145,6 +157,64 @@ static bool core_knows_better(uint64_t address, size_t n, bool whole, struct lbx
 	return true;
 }
 
+/* NULL: gdb has not told what the program is. */
+static const char *known_stack(void)
+{
+	return lbx_standing_answer("maintenance print target-stack");
+}
+
+static enum lbx_liveness liveness_of(const char *stack)
+{
+	return strstr(stack, "- core (") ? LBX_CORE
+	       : strstr(stack, "remote (") ? LBX_REMOTE
+	       : strstr(stack, "- native (") ? LBX_LIVE
+					     : LBX_UNKNOWN;
+}
+
+/* "process 4711"; 0: it is none. */
+static uint64_t pid_of(const char *process)
+{
+	static const char title[] = "process ";
+
+	return strncmp(process, title, sizeof(title) - 1) == 0 ? strtoull(process + sizeof(title) - 1, NULL, 10) : 0;
+}
+
+static bool open_process(uint64_t pid)
+{
+	bool clean = lb_ok();
+
+	if (!gdb.process && pid && !lbx_process_open((pid_t)pid, &gdb.process) && clean)
+		lb_clear_error(); /* gdb itself can read it, if slower */
+	return gdb.process;
+}
+
+/* gdb reads a process page by page, and a core by read(). Where an earlier line has found out which one it is, it is read
+ * without gdb from the beginning on. */
+static void use_known(void)
+{
+	const char *stack, *process;
+
+	if (gdb.looked_for_known)
+		return;
+	gdb.looked_for_known = true;
+	stack = known_stack();
+	enum lbx_liveness liveness = stack ? liveness_of(stack) : LBX_UNKNOWN;
+	if (liveness == LBX_CORE && !gdb.core)
+		gdb.core = lbx_core_gdb_known();
+	/* where gdb plays a recorded run, memory may be of another moment */
+	if (liveness == LBX_LIVE && !strstr(stack, "record") && (process = lbx_standing_answer("info proc")))
+		open_process(pid_of(process));
+}
+
+static bool read_process(uint64_t address, void *to, size_t n)
+{
+	bool clean = lb_ok(), done = lbx_target_read(gdb.process, address, to, n);
+
+	if (!done && clean)
+		lb_clear_error(); /* a page that is protected gdb can read */
+	return done;
+}
+
 static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
 {
 	struct lbx_target *core;
@@ -154,8 +224,11 @@ static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size
 		return lb_fail("%zu byte%s at 0x%" PRIx64 " go beyond the address space", n, LB_S(n), address);
 	if (n > MUCH && lbx_bridge_waits())
 		return lb_fail("an answer of gdb is awaited first");
+	use_known();
 	if (gdb.core && is_held(gdb.core, address, n))
 		return lbx_target_read(gdb.core, address, to, n);
+	if (gdb.process && n >= SOME && read_process(address, to, n))
+		return true;
 	bool clean = lb_ok(), whole = plain_read(address, to, n);
 	if (lbx_bridge_interrupted() || !core_knows_better(address, n, whole, &core))
 		return whole;
@@ -172,12 +245,15 @@ static bool gdb_saved(struct lbx_target *target, uint64_t address, uint64_t n)
 	return !core_knows_better(address, n, true, &core) || read_core(core, address, NULL, n, true);
 }
 
-/* gdb reads a core with read(); for a large tensor its pages are used in place. */
+/* The pages of a core are used in place. */
 static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n)
 {
 	struct lbx_target *core;
 
 	(void)target;
+	use_known();
+	if (gdb.core && is_held(gdb.core, address, n))
+		return lbx_target_map(gdb.core, address, n);
 	if (n < MUCH || !lb_ok() || lbx_target_gdb_liveness() != LBX_CORE)
 		return NULL;
 	core = lbx_core_of_gdb();
@@ -203,14 +279,14 @@ static bool gdb_notice(struct lbx_target *target, char *ret, size_t size)
 /* Of a process here. */
 static bool gdb_pid(struct lbx_target *target, uint64_t *ret)
 {
-	static const char title[] = "process ";
 	const char *process;
 
 	(void)target;
-	if (lbx_target_gdb_liveness() != LBX_LIVE || !lbx_bridge_ask(&process, LBX_ANYWHERE, "info proc") ||
-	    strncmp(process, title, sizeof(title) - 1) != 0)
+	/* both at once */
+	bool known = lbx_standing_ask(&process, "info proc");
+	if (lbx_target_gdb_liveness() != LBX_LIVE || !known)
 		return false;
-	*ret = strtoull(process + sizeof(title) - 1, NULL, 10);
+	*ret = pid_of(process);
 	return *ret > 0;
 }
 
@@ -219,10 +295,8 @@ static struct lbx_target *gdb_direct(struct lbx_target *target)
 {
 	uint64_t pid;
 
-	if (gdb.process || !lb_ok() || !gdb_pid(target, &pid))
-		return gdb.process;
-	if (!lbx_process_open((pid_t)pid, &gdb.process))
-		lb_clear_error(); /* gdb itself can read it, if slower */
+	if (!gdb.process && lb_ok() && gdb_pid(target, &pid))
+		open_process(pid);
 	return gdb.process;
 }
 
@@ -290,7 +364,7 @@ static bool auxv_value(const char *auxv, const char *name, uint64_t *ret)
 /* Quiet. What kind of program it is, is asked at once, and known then (liveness). */
 static bool ask_headers(const char **auxv, uint64_t *ret, uint64_t *ret_n)
 {
-	bool known = lbx_bridge_ask(auxv, LBX_ANYWHERE, "info auxv");
+	bool known = lbx_standing_ask(auxv, "info auxv");
 
 	lbx_target_gdb_liveness();
 	return known && !lbx_bridge_waits() && auxv_value(*auxv, "AT_PHDR", ret) &&
@@ -338,7 +412,7 @@ static bool gdb_find_root(struct lbx_target *target, uint64_t *ret)
 			return true;
 		}
 	}
-	known = lbx_bridge_ask(&auxv, LBX_ANYWHERE, "info auxv");
+	known = lbx_standing_ask(&auxv, "info auxv");
 	liveness = lbx_target_gdb_liveness();
 	if (!known)
 		return lb_fail("no Lazybones runtime was found in this program");
@@ -403,25 +477,47 @@ struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
 {
 	lbx_target_destroy(gdb.process);
 	gdb.process = gdb.core = NULL;
+	gdb.looked_for_known = false;
+	lbx_standing_begin();
 	lbx_core_gdb_begin();
 	gdb.read = read;
 	gdb.target = (struct lbx_target){ .ops = &ops };
 	return &gdb.target;
 }
 
+struct lbx_target *lbx_target_gdb_now(void)
+{
+	return &gdb.target;
+}
+
 enum lbx_liveness lbx_target_gdb_liveness(void)
 {
-	enum lbx_liveness liveness = LBX_UNKNOWN;
 	const char *stack;
 
-	if (!lbx_bridge_ask(&stack, LBX_ANYWHERE, "maintenance print target-stack"))
+	if (!lbx_standing_ask(&stack, "maintenance print target-stack"))
 		return LBX_UNKNOWN;
-	if (strstr(stack, "- core ("))
-		liveness = LBX_CORE;
-	else if (strstr(stack, "remote ("))
-		liveness = LBX_REMOTE;
-	else if (strstr(stack, "- native ("))
-		liveness = LBX_LIVE;
-	gdb.target.liveness = liveness;
-	return liveness;
+	return gdb.target.liveness = liveness_of(stack);
+}
+
+bool lbx_target_gdb_expect(void)
+{
+	const char *unused;
+	bool clean = lb_ok();
+
+	use_known();
+	if (gdb.process || gdb.core || !gdb.read || !lbx_standing_may())
+		return true;
+	/* all at once */
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	if (liveness == LBX_UNKNOWN || liveness == LBX_LIVE)
+		lbx_standing_ask(&unused, "info proc");
+	if (liveness == LBX_UNKNOWN || liveness == LBX_CORE)
+		lbx_standing_ask(&unused, "info files");
+	if (liveness == LBX_LIVE)
+		gdb_direct(&gdb.target);
+	if (liveness == LBX_CORE)
+		gdb.core = lbx_core_of_gdb();
+	if (clean)
+		lb_clear_error();
+	return !lbx_bridge_waits();
 }

@@ -248,6 +248,11 @@ void lbx_breakpoint_delete(int key)
 	forget(breakpoint);
 }
 
+void lbx_breakpoint_probes_are_there(bool are)
+{
+	lbx_bridge_script("set $_lb_is_there = %d", are);
+}
+
 void lbx_breakpoint_need_start(enum lbx_start_for who)
 {
 	breakpoints.start_for |= who;

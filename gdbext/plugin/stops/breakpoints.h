@@ -31,6 +31,9 @@ int lbx_breakpoint_number(int key);
  * stop it sends LBX_HIT with its key and the probe's arguments. Its number is in $_lb_catch then. `may_go_on`: the program
  * does where $_lb_go is 1 then (hits.h). */
 void lbx_breakpoint_add(int key, const char *probe, int n_args, bool may_go_on);
+/* Whether the probes of those that are added from here on are known to be there: then none has to wait for them, and a front end
+ * that speaks MI is told of no setting. */
+void lbx_breakpoint_probes_are_there(bool are);
 /* Sends LBX_HIT with "fault" and the address. */
 void lbx_breakpoint_add_fault(void);
 /* Of the others, at an address of this process: sends LBX_HIT with `whose`, the key, these words, and the values of two
@@ -51,7 +54,11 @@ void lbx_breakpoint_note(int key);
 void lbx_breakpoint_delete(int key);
 
 /* The one at the start is there for as long as somebody needs it. */
-enum lbx_start_for { LBX_START_FOR_CATCHES = 1 << 0, LBX_START_FOR_SWITCHES = 1 << 1 };
+enum lbx_start_for {
+	LBX_START_FOR_CATCHES = 1 << 0,
+	LBX_START_FOR_SWITCHES = 1 << 1,
+	LBX_START_FOR_FOLLOWING = 1 << 2
+};
 void lbx_breakpoint_need_start(enum lbx_start_for who);
 void lbx_breakpoint_release_start(enum lbx_start_for who);
 

@@ -59,8 +59,13 @@ bool lbx_catch_make_condition(const struct lbx_catch *c, const struct lbx_watch_
 
 void lbx_catch_put_condition(const char *breakpoint, struct text *condition)
 {
-	if (condition->n)
-		lbx_bridge_script("with language c -- condition %s %s", breakpoint, condition->bytes);
+	static unsigned number; /* gdb asks before it defines a command anew */
+
+	if (condition->n) {
+		number++;
+		lbx_bridge_script("define _lb_condition_%u\ncondition %s %s\nend\n_lb_c _lb_condition_%u", number, breakpoint,
+				  condition->bytes, number);
+	}
 	text_free(condition);
 }
 
@@ -119,6 +124,12 @@ void lbx_catch_add_shortcoming(const struct lbx_catch *c, const struct lbx_watch
 				 "not at all");
 }
 
+/* No program that nobody has prepared knows such a thing. */
+static bool is_ours_alone(const struct lbx_catch *c)
+{
+	return c->kind->node == LBX_NOT_AT_NODES && c->kind->evaluation == LBX_NOT_AT_EVALUATIONS;
+}
+
 /* `inlined`: another catch makes the runtime run compiled functions operation by operation. `is_there`: the program has
  * nodes of its kind, of whatever guest. `late`: at whose nodes
  * it holds only from the next graph on; or NULL. */
@@ -141,6 +152,8 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 						: "nodes, it holds from the next graph");
 	if (!is_there && context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
+	if (!context->target && is_ours_alone(c) && lbx_probes_are_of_python())
+		text_printf(&note, "this is of Lazybones' own runtime: nothing of PyTorch, MLX or ggml does it");
 
 	lbx_begin(out, NULL);
 	lbx_catch_keys(c, out);
@@ -212,7 +225,7 @@ static bool check_places(const struct lbx_catch *c, const struct lbx_watch_place
 	for (int i = 0; lbx_guest(i) && !any; i++) {
 		const struct lbx_nodes_ops *of = lbx_guest(i);
 		if (there[i] == LBX_NODES_REFUSED)
-			return lb_fail("the program's nodes of %s cannot be stopped at: %s", of->name, of->why());
+			return lb_fail("the program's %s cannot be stopped at: %s", of->what, of->why());
 		if (there[i] == LBX_NODES_THERE && (!c->record || c->of == of))
 			return lbx_catch_check_nodes(of, c);
 	}
@@ -252,8 +265,10 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	struct lbx_watch want;
 	int n;
 
-	if (context->target)
-		lbx_probes_lack_runtime(); /* asked in time */
+	if (context->target) /* asked in time */
+		lbx_probes_lack_runtime();
+	else if (is_ours_alone(&new))
+		lbx_probes_are_of_python();
 	if (!may_run(context) || !lbx_breakpoints_look() || !lbx_catch_refresh() || !lbx_hooks_ask() ||
 	    !lbx_watch_find(context, &place) || !lbx_guests_find(context, there))
 		return false;
@@ -277,8 +292,10 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	if (!context->target)
 		lbx_catch_forget_nodes(); /* of a process that has ended */
 	memcpy(list, catches, sizeof list);
+	lbx_breakpoint_probes_are_there(place.found && new.kind->probe);
 	if (!add_breakpoints(&new, &place, nodes) || !take_place(&new, list))
 		return false;
+	lbx_breakpoint_probes_are_there(false);
 	memcpy(catches, list, sizeof list);
 	for (int i = 0; lbx_guest(i); i++)
 		if (lbx_guest_wants(lbx_guest(i), &new) && (nodes[i] || (there[i] == LBX_NODES_NONE && alone)))
@@ -298,6 +315,7 @@ const struct lbx_command lbx_gdb_command_catch = {
 	.min_args = 1,
 	.max_args = 4,
 	.summary = "stop when something happens to a tensor",
+	.word = lbx_catch_word,
 	.help = "misuse [T]        a raw pointer is taken of a view that is not row-contiguous\n"
 		"access [T]        such a pointer is used: stops before the first instruction that does\n"
 		"nan [T]           an operation gives NaN or Inf for the first time\n"
@@ -318,7 +336,7 @@ const struct lbx_command lbx_gdb_command_catch = {
 		"at the nodes of ggml, too, in a program that is as it was built; there `nan` without T is\n"
 		"of what no earlier node has spoilt. Of MLX's arrays `eval` and `implicit` stop in front of an\n"
 		"evaluation, and tell Python's line; `nan` and `range` behind it, where a variable leads to\n"
-		"the array.\n"
+		"the array. Of PyTorch's tensors none can be caught: it says so, and what to do instead.\n"
 		"Example: catch range 'blk.0.scores' -1e4 1e4",
 	.run = run_catch,
 };

@@ -371,6 +371,15 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	{ .name = NULL },
 };
 
+const char *lbx_catch_word(int i)
+{
+	const struct lbx_catch_kind *kind = lbx_catch_kinds;
+
+	while (kind->name && (kind->op || i-- > 0)) /* `tensor break` has its own */
+		kind++;
+	return kind->name;
+}
+
 const struct lbx_catch_kind *lbx_catch_kind(const char *name)
 {
 	struct text names = { 0 };

@@ -15,7 +15,7 @@ enum lbx_catch_takes {
 };
 
 struct lbx_nodes_ops; /* plugin/stops/nodes.h */
-enum { LBX_GUESTS = 2 /* that have nodes, at most */, LBX_CONDITION = 256 };
+enum { LBX_GUESTS = 3 /* that have nodes, at most */, LBX_CONDITION = 256 };
 
 struct lbx_catch {
 	int number; /* 0: free place */
@@ -75,6 +75,8 @@ struct lbx_catch_kind {
 /* Ended by a row without a name. */
 extern const struct lbx_catch_kind lbx_catch_kinds[];
 
+/* The events that `catch` takes, one after the other, up to NULL. */
+const char *lbx_catch_word(int i);
 /* By name; fails with the names that there are. */
 const struct lbx_catch_kind *lbx_catch_kind(const char *name);
 

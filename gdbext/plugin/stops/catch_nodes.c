@@ -26,8 +26,7 @@ static bool arm(struct lbx_context *context, int guest, struct lbx_catch *c)
 	if (of->check(c))
 		return of->arm(c, &c->how[guest]);
 	lbx_wrap(context->out, 0, 4);
-	lbx_printf(context->out, "Catch %d does not stop at %s's nodes: %s.\n", c->number, of->name,
-		   lb_error_message());
+	lbx_printf(context->out, "Catch %d does not stop at the %s: %s.\n", c->number, of->what, lb_error_message());
 	lb_clear_error();
 	return true;
 }
@@ -50,8 +49,10 @@ static bool arm_of(struct lbx_context *context, int guest, enum lbx_nodes_there 
 	int n;
 	struct lbx_catch *catches = lbx_catches(&n);
 
-	if (there == LBX_NODES_REFUSED && any_wants(of))
-		lbx_printf(context->out, "The program's nodes of %s are not caught: %s.\n", of->name, of->why());
+	if (there == LBX_NODES_REFUSED && any_wants(of)) {
+		lbx_wrap(context->out, 0, 4);
+		lbx_printf(context->out, "The program's %s are not caught: %s.\n", of->what, of->why());
+	}
 	for (int i = 0; i < n && ok && there == LBX_NODES_THERE; i++)
 		ok = arm(context, guest, &catches[i]);
 	return ok;

@@ -123,16 +123,19 @@ static int find_level(struct lbx_context *context, uint64_t site, bool exact)
 	return level;
 }
 
-/* The call that the stop is in: one that the probe names, or that asked for the evaluation; 0: none is known. */
-static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_stop *stop)
+/* The call that the stop is in: one that the probe names, or that asked for the evaluation; 0: none is known.
+ * *ret_without: a thread of the runtime's own evaluates, for a call that is over. */
+static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_stop *stop, bool *ret_without)
 {
 	struct lbx_thread thread;
 
+	*ret_without = false;
 	if (stop->catch->kind->site != LBX_NO_ARG)
 		return stop->args[stop->catch->kind->site];
-	if (!(stop->catch->kind->watch & (LB_WATCH_NAN | LB_WATCH_RANGE)))
-		return 0; /* it is the operation that was asked for */
-	return context->stacks && lbx_evaluation_now(context, &thread) && thread.eval ? thread.site : 0;
+	if (!context->stacks || !lbx_evaluation_now(context, &thread) || !thread.eval)
+		return 0;
+	*ret_without = !thread.site;
+	return thread.site;
 }
 
 /* The stop's tensor: the runtime's, by its id, or a node, by its record. */
@@ -157,6 +160,7 @@ static bool find_tensor(struct lbx_context *context, const struct lbx_catch_stop
 }
 
 static int shown; /* the level of the frame that was */
+static bool is_told; /* what was hit last */
 
 void lbx_catch_stop_select(void)
 {
@@ -170,7 +174,8 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	struct text head = { 0 }, tensor = { 0 }, advice = { 0 };
 	struct lbx_tensor t;
 	bool by_evaluation = stop->of && stop->of->by_evaluation;
-	uint64_t site = stop->of ? 0 : find_site(context, stop);
+	bool without = false;
+	uint64_t site = stop->of ? 0 : find_site(context, stop, &without);
 	int level = -1;
 
 	if (find_tensor(context, stop, &t))
@@ -201,9 +206,15 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 		if (stop->tensor)
 			print_wrapped(context->out, 2, &tensor);
 		print_wrapped(context->out, 2, &advice);
+		if (without && level < 0) {
+			lbx_wrap(context->out, 0, 4);
+			lbx_printf(context->out, "  This thread is the runtime's own, without a frame of the program's: `tensor "
+						 "where` tells what it runs.\n");
+		}
 		if (stop->tensor)
 			lbx_set_tensor(context->out, &t);
 		shown = level < 0 ? 0 : level;
+		is_told = true;
 		if (level >= 0)
 			lbx_bridge_script("set $_lb_level = %#x\nwith language %s -- frame $_lb_level", (unsigned)level,
 					  lbx_bridge_language());
@@ -312,6 +323,7 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 	const struct lbx_nodes_ops *of = lbx_guest_named(words, &rest);
 	char *at;
 
+	is_told = false;
 	if (of)
 		return of->hear(context, rest);
 	if (strncmp(words, "fault ", 6) == 0) {
@@ -332,11 +344,14 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 	}
 	if (has_conditions()) {
 		bool stops;
-		if (!lbx_breakpoints_look() || !lbx_hits_ask() || !holds(context, &stop, &stops))
+		lbx_bridge_script("set $_lb_go = 0"); /* of an earlier hit */
+		if (!lbx_breakpoints_look() || !lbx_hits_ask() || !holds(context, &stop, &stops)) {
+			if (lbx_bridge_interrupted())
+				lbx_bridge_script("frame");
 			return false;
+		}
 		if (!stops && !another_decides(stop.catch))
 			return lbx_hits_go_on();
-		lbx_bridge_script("set $_lb_go = 0");
 		if (!stops)
 			return true;
 		lbx_hits_keep();
@@ -347,4 +362,9 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 	if (stop.catch->once && !lbx_bridge_waits())
 		lbx_bridge_then("uncatch %d", stop.catch->number);
 	return true;
+}
+
+bool lbx_catch_stands(void)
+{
+	return is_told || lbx_hits_are_kept();
 }

@@ -7,6 +7,8 @@
 /* What the breakpoint has sent: `CATCH ARGUMENT…` of the probe, `fault ADDRESS`, or what begins with the name of those who
  * provide nodes (nodes.h). */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
+/* After that: whether the program stays where it has stopped. */
+bool lbx_catch_stands(void);
 /* A catch wants to stop at a node of theirs, for what `stop` says: tells that. */
 void lbx_catch_stop_at_node(struct lbx_context *context, const struct lbx_nodes_ops *of, struct lbx_catch_stop *stop);
 /* Selects the frame that it showed last, where the commands of another breakpoint have selected one. */

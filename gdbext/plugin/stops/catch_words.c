@@ -74,6 +74,8 @@ static bool parse_expression(struct lbx_context *context, const char *t, struct 
 		ret->id = tensor.id;
 	else
 		snprintf(ret->name, sizeof ret->name, "%s", tensor.name);
+	if (!ret->id)
+		lbx_forget_chosen(context->out);
 	return true;
 }
 
@@ -153,7 +155,7 @@ static bool parse_one(struct lbx_context *context, const char *t, struct lbx_cat
 		return true;
 	if (lbx_bridge_waits())
 		return false;
-	if (*t == '#')
+	if (*t == '#' && t[1] != '$')
 		return parse_id(t, ret) && check_runtime(context, t);
 	if (parse_expression(context, t, ret))
 		return true;
@@ -249,25 +251,6 @@ bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct l
 
 /* ---- what follows the kind ---- */
 
-/* "512M", "2G", "1.5GiB"; without a unit bytes. */
-static bool parse_bytes(const char *text, uint64_t *ret)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	double value = strtod(text, &end);
-	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-
-	if (unit) {
-		value = ldexp(value, 10 * (int)(unit - units + 1));
-		end++;
-		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
-	}
-	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
-		return lb_fail("'%s' is not a number of bytes, such as 2G, 512M or 65536", text);
-	*ret = (uint64_t)value;
-	return true;
-}
-
 static bool parse_count(const char *text, uint64_t *ret)
 {
 	char *end;
@@ -319,7 +302,7 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 		if (strcmp(ret->name, "*") == 0)
 			ret->name[0] = '\0';
 		return true;
-	case LBX_TAKES_BYTES: return parse_bytes(args->v[1], &ret->limit);
+	case LBX_TAKES_BYTES: return lbx_bytes_parse(args->v[1], &ret->limit);
 	case LBX_TAKES_COUNT: return parse_count(args->v[1], &ret->limit);
 	case LBX_TAKES_RANGE:
 		if (!parse_value(args->v[2], usage, &ret->low) || !parse_value(args->v[3], usage, &ret->high))

@@ -203,3 +203,8 @@ void lbx_hits_keep(void)
 	if (program)
 		note(program, true);
 }
+
+bool lbx_hits_are_kept(void)
+{
+	return is_kept;
+}

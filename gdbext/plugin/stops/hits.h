@@ -22,5 +22,7 @@ bool lbx_hits_are_same(void);
 bool lbx_hits_ask(void);
 /* One of ours has told the user why the program stops: the others that are hit there do not let it go on. */
 void lbx_hits_keep(void);
+/* Whether they do not, by what these have noted last. */
+bool lbx_hits_are_kept(void);
 
 #endif

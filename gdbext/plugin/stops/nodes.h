@@ -38,6 +38,7 @@ struct lbx_node_record {
 struct lbx_nodes_ops {
 	const char *
 	    name; /* whose nodes: "ggml", as its provider of tensors is called. What its breakpoints send begins with it */
+	const char *what; /* "nodes of ggml" */
 	bool
 	    by_evaluation; /* it computes what the program asks for, all at once, and stops in front of that and behind it */
 	bool lasts; /* its breakpoints are by name: once they are made, they hold in each process that comes */

@@ -57,3 +57,16 @@ bool lbx_probes_exist(void)
 	return known || lb_fail("catches and steps need the runtime's probes, and gdb knows none: it was built "
 				"without (PROBES=0), or gdb has not read its file (`info sharedlibrary`)");
 }
+
+/* "Symbols from \"/usr/bin/python3.11\"." */
+bool lbx_probes_are_of_python(void)
+{
+	static const char title[] = "Symbols from \"";
+	const char *files;
+
+	if (!lbx_bridge_ask(&files, LBX_WITHOUT_FRAME, "info files") || strncmp(files, title, sizeof title - 1) != 0)
+		return false;
+	const char *path = files + sizeof title - 1;
+	const char *name = memrchr(path, '/', strcspn(path, "\n"));
+	return strncmp(name ? name + 1 : path, "python", 6) == 0;
+}

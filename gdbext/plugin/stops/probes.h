@@ -10,4 +10,7 @@ bool lbx_probes_lack_runtime(void);
 /* Whether the runtime, which has started, has the probes that catches and steps stop at; fails if not. May ask. */
 bool lbx_probes_exist(void);
 
+/* Whether what gdb is to run is Python, whose programs seldom have our runtime. May ask. */
+bool lbx_probes_are_of_python(void);
+
 #endif

@@ -8,6 +8,7 @@
 #include "plugin/stops/catch_arm.h"
 #include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catches.h"
+#include "plugin/stops/follow.h"
 #include "plugin/stops/guests.h"
 #include "plugin/stops/hits.h"
 #include "plugin/stops/switches.h"
@@ -23,6 +24,10 @@ static bool arm(struct lbx_context *context, bool *found)
 	*found = place.found || lbx_guests_any(there, LBX_NODES_THERE) || lbx_guests_any(there, LBX_NODES_REFUSED);
 	if (context->target && !place.found && lbx_switches_wait())
 		lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
+	if (context->target && !place.found && lbx_follow_waits())
+		lbx_breakpoint_need_start(LBX_START_FOR_FOLLOWING);
+	if (place.found && !lbx_follow_put(context, &place.root))
+		return false;
 	return lbx_catch_arm(context, &place) && (!place.found || lbx_switches_put_wishes(context, &place.root)) &&
 	       lbx_catch_arm_nodes(context);
 }
@@ -69,5 +74,6 @@ bool lbx_program_leave(struct lbx_context *context, const char *how)
 	enum lbx_leaving leaving = is_again ? LBX_LEAVES_NOW : LBX_LEAVES;
 	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, leaving))
 		return false;
-	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));
+	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place) &&
+				lbx_follow_take_back(context, &place.root));
 }

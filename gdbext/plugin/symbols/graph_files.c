@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "plugin/bridge/files.h"
+#include "target/private_folder.h"
 
 enum { FILES_MOST = 600, PATH_SIZE = PATH_MAX + 32 };
 
@@ -30,7 +31,7 @@ struct folder {
 };
 
 static struct {
-	char base[PATH_MAX]; /* of all folders; "" before the first listing */
+	char base[LBX_FOLDER_MAX]; /* of all folders; "" before the first listing */
 	pid_t owner;
 	unsigned n_folders;
 	struct folder now, before;
@@ -68,23 +69,16 @@ __attribute__((destructor)) static void remove_all(void)
 
 static bool failed(const char *what, const char *path)
 {
-	return lb_fail("cannot %s %s: %s: make that possible, or start gdb with another TMPDIR", what, path,
+	return lb_fail("cannot %s %s: %s: make that possible, or start again with another TMPDIR", what, path,
 		       strerror(errno));
 }
 
 bool lbx_graph_files_prepare(void)
 {
-	const char *temporary = getenv("TMPDIR");
-
 	if (files.base[0] && access(files.base, F_OK) == 0)
 		return true;
-	if (!temporary || *temporary != '/')
-		temporary = "/tmp";
-	snprintf(files.base, sizeof files.base, "%s/lazybones-XXXXXX", temporary);
-	if (!mkdtemp(files.base)) {
-		files.base[0] = '\0';
-		return failed("make a folder for listings in", temporary);
-	}
+	if (!lbx_private_folder("listings", files.base))
+		return false;
 	files.owner = getpid();
 	return true;
 }

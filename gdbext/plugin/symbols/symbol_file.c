@@ -13,7 +13,6 @@
 #endif
 #include "plugin/symbols/symbol_file.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,15 +28,15 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/hooks.h"
-#include "plugin/bridge/lines.h"
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/census.h"
 #include "plugin/symbols/displays.h"
+#include "target/private_folder.h"
 
-enum { DIRECTORY = 256, PATH = DIRECTORY + 32, FILES = 100 };
+enum { PATH = LBX_FOLDER_MAX + 32, FILES = 100 };
 
 static struct {
-	char directory[DIRECTORY]; /* "" before it is needed */
+	char directory[LBX_FOLDER_MAX]; /* "" before it is needed */
 	pid_t owner;
 	/* files by number, from 1: loaded are first … last, the older ones wait to be deleted */
 	unsigned oldest, first, last;
@@ -75,26 +74,12 @@ static void clean_up(void)
 	rmdir(file.directory);
 }
 
-/* gdb takes file names apart at blanks and quotes. */
-static bool is_plain(const char *path)
-{
-	return !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				  "/._-+")];
-}
-
 static bool make_directory(void)
 {
-	const char *where = getenv("TMPDIR");
-
 	if (file.directory[0] && access(file.directory, W_OK) == 0)
 		return true;
-	if (!where || *where != '/' || strlen(where) > DIRECTORY / 2 || !is_plain(where))
-		where = "/tmp";
-	snprintf(file.directory, sizeof(file.directory), "%s/lazybones-XXXXXX", where);
-	if (!mkdtemp(file.directory)) {
-		file.directory[0] = '\0';
-		return lb_fail("symbols: cannot make a directory in %s: %s", where, strerror(errno));
-	}
+	if (!lbx_private_folder("symbols", file.directory))
+		return false;
 	if (!file.owner)
 		atexit(clean_up);
 	file.owner = getpid();
@@ -147,8 +132,10 @@ static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
 	if (!lbx_hooks_ask())
 		return false;
 	*ret = lbx_front_end_speaks_mi() ? &file.space : NULL;
+	file.space.stays = true;
 	if (!may_stay(context)) {
 		lbx_symbol_space_deinit(&file.space);
+		file.space.stays = true;
 		return !any_loaded() || lbx_displays_note();
 	}
 	if (file.last - file.first + 1 >= FILES)
@@ -231,7 +218,7 @@ static bool at_stops(struct lbx_context *context, bool on)
 	if (on && !any_loaded())
 		note_words(context);
 	file.automatic = on;
-	lbx_bridge_script("set $_lb_automatic = %d", on);
+	lbx_hooks_use_stops(LBX_STOPS_REFRESH, on);
 	return true;
 }
 
@@ -256,75 +243,6 @@ static void say_nothing(struct lbx_out *out, const char *text, size_t n)
 	(void)n;
 }
 
-/* The commands, as `info breakpoints` shows them, of the last breakpoint that the program has stopped at and that has
- * some; *ret_n: their length. NULL: none has. */
-static const char *last_commands(const char *program, const char *breakpoints, size_t *ret_n)
-{
-	static const char stopped[] = "stopped at breakpoint ";
-	const char *last = NULL;
-
-	for (const char *at = program; (at = strstr(at, stopped)); at++) {
-		long number = strtol(at + sizeof(stopped) - 1, NULL, 10), current = 0;
-		const char *commands = NULL;
-
-		for (const char *line = breakpoints; *line;) {
-			bool is_command = strncmp(line, "        ", 8) == 0;
-			if (*line >= '0' && *line <= '9')
-				current = strtol(line, NULL, 10);
-			else if (current == number && is_command && !commands)
-				commands = line;
-			line += strcspn(line, "\n");
-			line += *line == '\n';
-			if (current == number && is_command) {
-				last = commands;
-				*ret_n = (size_t)(line - commands);
-			}
-		}
-	}
-	return last;
-}
-
-static bool ask_for_commands(const char **ret, size_t *ret_n)
-{
-	const char *program, *breakpoints;
-
-	if (!lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
-	    !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints"))
-		return false;
-	*ret = last_commands(program, breakpoints, ret_n);
-	return true;
-}
-
-bool lbx_symbol_file_stop_has_commands(void)
-{
-	const char *commands;
-	size_t n;
-
-	return !ask_for_commands(&commands, &n) || commands;
-}
-
-/* Whether these commands tell of that hit. */
-static bool tell_of(const char *commands, size_t n, const char *hit)
-{
-	char line[64];
-	int length = snprintf(line, sizeof line, "_tensor" LBX_HIT " %s", hit);
-	const char *at = memmem(commands, n, line, strlen(line));
-
-	return at && !isalnum((unsigned char)at[length]);
-}
-
-bool lbx_symbol_file_refresh_last(struct lbx_context *context, const char *hit)
-{
-	const char *commands;
-	size_t n;
-
-	if (!file.automatic)
-		return true;
-	if (!ask_for_commands(&commands, &n))
-		return false;
-	return (commands && *hit && !tell_of(commands, n, hit)) || lbx_symbol_file_refresh(context);
-}
-
 bool lbx_symbol_file_begin(struct lbx_context *context)
 {
 	const char *watchpoints;
@@ -340,12 +258,6 @@ bool lbx_symbol_file_begin(struct lbx_context *context)
 	lbx_printf(context->out, "The tensors' variables are gone, because gdb may crash over a watchpoint on one "
 				 "when a process begins. `tensor symbols` makes them again.\n");
 	return true;
-}
-
-void lbx_symbol_file_refresh_then(const char *hit)
-{
-	if (file.automatic)
-		lbx_bridge_then(LBX_REFRESH " %.*s", (int)strcspn(hit, " "), hit);
 }
 
 /* Runs the command again that has loaded the variables, and says nothing. */

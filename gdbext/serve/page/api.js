@@ -27,9 +27,9 @@ async function answerOf(response) {
   return told.data;
 }
 
-export async function get(path, query = {}) {
+export async function get(path, query = {}, signal = undefined) {
   const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== undefined && value !== ""));
-  return answerOf(await fetch(`${path}?${params}`, { headers: headers() }));
+  return answerOf(await fetch(`${path}?${params}`, { headers: headers(), signal }));
 }
 
 export async function post(path, body = {}) {
@@ -37,18 +37,12 @@ export async function post(path, body = {}) {
                                       headers: { "Content-Type": "application/json", ...headers() } }));
 }
 
-// A picture, as an address for an <img>. Whoever asks revokes it.
-export async function picture(path, query = {}) {
-  const response = await fetch(`${path}?${new URLSearchParams(query)}`, { headers: headers() });
-  if (!response.ok) throw new Refused(response.status, (await response.json()).error);
-  return URL.createObjectURL(await response.blob());
-}
-
-// Calls told(type, data) for each event, for as long as the session lasts; goes on where it was after a break.
-export async function listen(told) {
+// Calls told(type, data) for each event of these types, until the session ends or the signal comes; goes on where it was after a
+// break.
+export async function listen(session, types, told, signal) {
   for (let last = "0", breaks = 0; breaks < 20; breaks++) {
     try {
-      const response = await fetch("/events", { headers: { "Last-Event-ID": last, ...headers() } });
+      const response = await fetch(`/events?session=${session}&types=${types}`, { signal, headers: { "Last-Event-ID": last, ...headers() } });
       if (!response.ok) return;
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let text = ""; ;) {
@@ -66,6 +60,7 @@ export async function listen(told) {
         }
       }
     } catch {
+      if (signal.aborted) return;
       await new Promise((done) => setTimeout(done, 1000));
     }
   }

@@ -1,13 +1,18 @@
 // The page of a session: what the program does, where it stands, and its tensors.
 import { get, listen, post, useToken } from "/api.js";
-import { bytes, drawn, element, find } from "/dom.js";
+import { element, find } from "/dom.js";
 import * as card from "/card.js";
+import * as memory from "/memory.js";
 import * as source from "/source.js";
 import * as tensors from "/tensors.js";
 
 const EVENTS = ["nan", "inf", "eval", "implicit", "misuse", "error", "alloc", "free"];
+const HEARD = "running,stopped,exited,ended,output,breakpoint,findings"; // of tensors there is a list
 let state = "none";
-const history_ = []; // bytes of tensors at each stop
+let stops = 1; // how many there were
+let session = null; // its number; 0: there is none
+let hearing = new AbortController(); // its events
+let output = "";
 
 function say(text, bad = false) {
   find("log").append(element("span", { className: bad ? "bad" : "", textContent: text.endsWith("\n") ? text : `${text}\n` }));
@@ -87,19 +92,12 @@ async function selectFrame(which) {
   await showFrame();
 }
 
-function drawMemory() {
-  const most = Math.max(1, ...history_), width = 600, height = 120, step = width / Math.max(1, history_.length - 1);
-  const line = history_.map((n, i) => `${i ? "L" : "M"}${i * step} ${height - (n / most) * height}`).join("");
-  find("memory").replaceChildren(element("p", { textContent: `Bytes of tensors at each stop: ${bytes(history_.at(-1) ?? 0)} now, ${bytes(most)} at most.` }),
-    drawn("svg", { viewBox: `0 -4 ${width} ${height + 8}`, width, role: "img", "aria-label": "memory at each stop" },
-      drawn("path", { class: "edge", d: line || "M0 0" })));
-}
-
 async function refresh() {
   const status = await get("/debug/status").catch((error) => {
     if (error.status === 404) find("start").hidden = false;
     if (error.status === 401) find("token").hidden = false;
     find("panes").hidden = true;
+    for (const button of document.querySelectorAll("[data-do]")) button.disabled = true;
     find("state").textContent = error.status === 404 ? "no session" : error.message;
     return null;
   });
@@ -108,15 +106,29 @@ async function refresh() {
   find("panes").hidden = false;
   showState(status);
   if (status.state === "paused") {
-    await Promise.all([showFrame(), tensors.refresh(), refreshPoints().catch(failed)]);
-    const memory = await post("/command", { command: "tensor memory --json" }).catch(() => null);
-    if (memory) history_.push(memory.bytes ?? memory.active ?? 0);
-    drawMemory();
+    await Promise.all([showFrame(), tensors.refresh(stops), refreshPoints().catch(failed)]);
+    await memory.take(status.location?.function ? `${status.location.function}, line ${status.location.line ?? "?"}` : "");
   } else if (status.state !== "running") {
     await refreshPoints().catch(() => {});
     await source.showPlace(null);
   }
   return true;
+}
+
+// Shows the last session that was started, here or elsewhere, once there is another.
+async function follow() {
+  const last = await get("/sessions").then(({ sessions }) => sessions.at(-1)?.session ?? 0)
+    .catch((error) => error.status === 401 ? null : session);
+  if (last === session && last !== null) return;
+  session = last;
+  hearing.abort();
+  hearing = new AbortController();
+  memory.forget();
+  tensors.forget();
+  find("output").textContent = output = "";
+  if (!await refresh()) return;
+  followAddress();
+  listen(session, HEARD, onEvent, hearing.signal);
 }
 
 // ---- what a person does ----
@@ -127,7 +139,7 @@ const actions = {
   step: () => post("/debug/step/into"),
   finish: () => post("/debug/step/out"),
   pause: () => post("/debug/pause"),
-  terminate: () => post("/debug/terminate").then(() => refresh()),
+  terminate: () => post("/debug/terminate").then(follow),
 };
 
 async function act(name) {
@@ -171,34 +183,56 @@ async function onStart(event) {
   const what = /(^|\/)core[^/]*$/.test(path.value) ? { core: path.value } : { program: path.value };
   if (args.value.trim()) what.args = args.value.trim().split(/\s+/);
   await post("/debug/start", what).catch((error) => { find("state").textContent = error.message; });
-  if (await refresh()) listen(onEvent);
+  showTab("console");
+  await follow();
+}
+
+const findingOf = (f) => element("article", { className: `finding ${f.severity}` },
+  element("h2", { textContent: `${f.id}: ${f.title}` }), element("p", { textContent: f.evidence }), element("p", { textContent: f.advice }));
+
+let known = []; // findings
+
+function showFindings(list) {
+  known = list;
+  find("findings").replaceChildren(...list.map(findingOf));
 }
 
 async function look() {
   find("findings").replaceChildren(element("p", { textContent: "Looking …" }));
   const told = await get("/doctor").catch((error) => ({ error }));
-  if (told.error) {
-    find("findings").replaceChildren(element("p", { className: "bad", textContent: told.error.message }));
-    return;
-  }
-  const list = told.findings.map((f) => element("article", { className: `finding ${f.severity}` },
-    element("h2", { textContent: `${f.id}: ${f.title}` }), element("p", { textContent: f.evidence }), element("p", { textContent: f.advice })));
-  find("findings").replaceChildren(...(list.length ? list
-    : [element("p", { textContent: `Nothing found by ${told.checked.length} rules.` })]));
+  showFindings(told.findings ?? []);
+  if (told.error) find("findings").append(element("p", { className: "bad", textContent: told.error.message }));
+  else if (!known.length) find("findings").append(element("p", { textContent: `Nothing found by ${told.checked.length} rules.` }));
+  hasNews(false);
 }
 
-// ---- events ----
+// The doctor was asked, here or elsewhere: what it finds anew comes first.
+function showNews({ findings }) {
+  const keyOf = (f) => JSON.stringify([f.id, f.site, f.tensors]), old = new Set(known.map(keyOf));
+  const fresh = findings.filter((f) => !old.has(keyOf(f)));
+  if (!fresh.length || /Looking/.test(find("findings").textContent)) return;
+  showFindings([...fresh, ...known]);
+  hasNews(find("tab-findings").hidden);
+}
 
-let output = "";
+const hasNews = (has) => document.querySelector('[data-tab="findings"]').classList.toggle("news", has);
+
+// ---- events ----
 
 function onEvent(type, data) {
   if (type === "output") {
     output = (output + data.text).slice(-65536);
     find("output").textContent = output;
+  } else if (type === "findings") {
+    showNews(data);
   } else if (type === "running") {
     find("state").textContent = "running";
     state = "running";
-  } else if (type === "stopped" || type === "exited" || type === "ended") {
+  } else if (type === "exited") {
+    tensors.forget(); // the next are another run's
+    refresh();
+  } else if (type === "stopped" || type === "ended") {
+    stops++;
     refresh();
   } else if (type === "breakpoint" && state !== "running") {
     refreshPoints().catch(() => {});
@@ -208,8 +242,27 @@ function onEvent(type, data) {
 function showTab(name) {
   for (const tab of document.querySelectorAll("[data-tab]")) {
     tab.setAttribute("aria-selected", tab.dataset.tab === name);
+    tab.tabIndex = tab.dataset.tab === name ? 0 : -1;
     find(`tab-${tab.dataset.tab}`).hidden = tab.dataset.tab !== name;
   }
+  if (name === "memory") memory.show();
+  if (name === "findings") hasNews(false);
+}
+
+function onTabKey(event) {
+  const tabs = [...document.querySelectorAll("[data-tab]")], at = tabs.indexOf(event.target);
+  const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+  if (next === undefined) return;
+  const tab = tabs[(next + tabs.length) % tabs.length];
+  event.preventDefault();
+  showTab(tab.dataset.tab);
+  tab.focus();
+}
+
+// #tensor=12 leads to a tensor's card.
+function followAddress() {
+  const id = Number(new URLSearchParams(location.hash.slice(1)).get("tensor"));
+  if (id) tensors.select(id);
 }
 
 for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => act(button.dataset.do));
@@ -225,10 +278,17 @@ find("start").addEventListener("submit", onStart);
 find("token").addEventListener("submit", async (event) => {
   event.preventDefault();
   useToken(event.target.elements.token.value);
-  if (await refresh()) listen(onEvent);
+  showTab("console");
+  await follow();
 });
+find("tabs").addEventListener("keydown", onTabKey);
+window.addEventListener("hashchange", followAddress);
 find("look").addEventListener("click", look);
 document.addEventListener("keydown", onKey);
 source.prepare(failed, () => refreshPoints().catch(failed));
 tensors.prepare(card.show);
-if (await refresh()) listen(onEvent);
+showTab("console");
+for (;;) {
+  await follow();
+  await new Promise((done) => setTimeout(done, 2000));
+}

@@ -15,7 +15,7 @@ function parameterRows(operation) {
     listed.push([name, p.type, schema.required.includes(name), p.description]);
   return listed.map(([name, type, needed, description]) => {
     const row = element("tr");
-    row.append(element("td", undefined, element("code", name)), element("td", type + (needed ? ", needed" : "")),
+    row.append(element("td", undefined, element("code", name)), element("td", [type].flat().join(" or ") + (needed ? ", needed" : "")),
                element("td", description));
     return row;
   });

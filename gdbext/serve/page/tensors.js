@@ -4,14 +4,17 @@ import { element, find, bytes, shape } from "/dom.js";
 
 const HEIGHT = 26; // of a row, in pixels
 let all = [];
+let ids = null, before = null; // numbers of all, and of those at the stop before; null: not known
+let stop = 0; // which it was
+let news = ""; // since the stop before
 let chosen = [];
-let selected = null;
+let selected = null, name = null; // its number and name
 let whenSelected = () => {};
 
-const textOf = (t) => `${t.name ?? ""} #${t.id} ${t.op} ${t.dtype} ${shape(t.shape)} ${t.state}`.toLowerCase();
+const textOf = (t) => `${t.name ?? ""} #${t.id} ${t.op} ${t.dtype} ${shape(t.shape)} ${t.state}${t.isNew ? " new" : ""}`.toLowerCase();
 
 function rowOf(t, i) {
-  const row = element("button", { type: "button", className: "tensor", role: "option", tabIndex: -1 },
+  const row = element("button", { type: "button", className: `tensor${t.isNew ? " new" : ""}`, role: "option", tabIndex: -1 },
     element("span", { className: "name", textContent: t.name ?? `#${t.id} ${t.op}` }),
     element("span", { className: "faint", textContent: `${t.dtype} ${shape(t.shape)}` }),
     element("span", { className: `state-${t.state}`, textContent: t.state === "lazy" ? "lazy" : bytes(t.nbytes) }));
@@ -32,19 +35,22 @@ function choose() {
   const words = find("search").value.toLowerCase().split(/\s+/).filter(Boolean);
   const key = find("sort").value;
   chosen = words.length ? all.filter((t) => words.every((w) => t.text.includes(w))) : all.slice();
-  const order = { id: (a, b) => a.id - b.id, nbytes: (a, b) => b.nbytes - a.nbytes,
+  const order = { new: (a, b) => b.isNew - a.isNew || b.id - a.id, id: (a, b) => a.id - b.id, nbytes: (a, b) => b.nbytes - a.nbytes,
                   name: (a, b) => !a.name - !b.name || (a.name ?? "").localeCompare(b.name ?? ""),
                   state: (a, b) => a.state.localeCompare(b.state) };
   chosen.sort(order[key]);
   find("rows").style.height = `${chosen.length * HEIGHT}px`;
-  find("total").textContent = words.length ? `${chosen.length} of ${all.length}` : `${all.length}`;
+  find("total").textContent = `${words.length ? `${chosen.length} of ` : ""}${all.length}${news && ` (${news})`}`;
   draw();
 }
 
 export function select(id) {
+  const found = all.find((t) => t.id === id) ?? null;
   selected = id;
+  name = found?.name ?? null;
+  history.replaceState(null, "", `#tensor=${id}`);
   draw();
-  whenSelected(all.find((t) => t.id === id) ?? null);
+  whenSelected(found);
 }
 
 function move(by) {
@@ -71,10 +77,30 @@ export function prepare(told) {
   new ResizeObserver(draw).observe(find("tensors"));
 }
 
-export async function refresh() {
-  const told = await get("/tensors", { limit: 0 }).catch(() => ({ tensors: [] }));
-  all = told.tensors;
+// Those that were not there at the stop before are new.
+function compare() {
+  const now = new Set(all.map((t) => t.id));
+  for (const t of all) t.isNew = before !== null && !before.has(t.id);
+  const born = all.filter((t) => t.isNew).length, gone = before ? [...before].filter((id) => !now.has(id)).length : 0;
+  news = [born && `${born} new`, gone && `${gone} gone`].filter(Boolean).join(", ");
+  ids = now;
+}
+
+export function forget() {
+  ids = before = null;
+}
+
+// `at`: the number of the stop; at the same one again, news stay news.
+export async function refresh(at) {
+  const told = await get("/tensors", { limit: 0 }).catch(() => null);
+  if (at !== stop) before = ids;
+  stop = at;
+  all = told?.tensors ?? [];
+  if (told) compare();
   for (const t of all) t.text = textOf(t);
+  // what was selected, or what has its name now: in a loop that is another tensor at each turn
+  const same = all.find((t) => t.id === selected) ?? (name ? all.findLast((t) => t.name === name) : null);
+  selected = same?.id ?? selected;
   choose();
-  whenSelected(all.find((t) => t.id === selected) ?? null);
+  whenSelected(same ?? null);
 }

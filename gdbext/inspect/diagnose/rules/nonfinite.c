@@ -82,6 +82,7 @@ static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 
 	if (!f)
 		return lb_ok();
+	lbx_tensor_take_computed(&t);
 	lbx_tensor_id_text(&t, number);
 	LBX_SAY(f->title, "%s in %s, and in what was computed after it", is_nan ? "NaN" : "Inf",
 		t.name[0] ? t.name : number);

@@ -17,13 +17,13 @@ static bool tell(struct lbx_case *c, const struct lbx_holder *h)
 	if (!f)
 		return lb_ok();
 	lbx_format_bytes(h->bytes, all, sizeof all);
-	lbx_format_bytes(h->named, named, sizeof named);
+	lbx_format_bytes(h->named ? h->named : h->covered, named, sizeof named);
 	lbx_describe_holder(h, who, sizeof who);
 	f->pc = h->site;
 	LBX_SAY(f->title, "a view of %s keeps %s", named, all);
-	LBX_SAY(f->evidence, "%s; no more than %s of it have a name.", who, named);
+	LBX_SAY(f->evidence, "%s.", who);
 	LBX_SAY(f->cost, "%s", all);
-	LBX_SAY(f->advice, "Copy the part that is needed (lb_copy, .clone()), and let the rest go.");
+	LBX_SAY(f->advice, "Copy the part that is needed (lb_from_data(), .clone(), mx.array()), and let the rest go.");
 	return lb_ok();
 }
 
@@ -51,7 +51,8 @@ const struct lbx_rule lbx_rule_pinned_storage = {
 		   "head = big[:16]\n"
 		   "del big                        # 1 GiB stays",
 	.demands = "Of a buffer among the 32 largest, of 1 MiB or more, a small part is all that has a name, or that\n"
-		   "the program refers to. Above low from 16 MiB on.",
-	.cure = "Copy the part (lb_copy(), .clone(), mx.array(...)) before the large one goes.",
+		   "the program refers to; or, of 16 MiB or more, a hundredth is all that any tensor has, none of\n"
+		   "which has a name, is in an open scope or an input of a lazy one. Above low from 16 MiB on.",
+	.cure = "Copy the part (lb_from_data(), .clone(), mx.array(...)) before the large one goes.",
 	.conclude = conclude,
 };

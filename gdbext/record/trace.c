@@ -1,10 +1,11 @@
 #define _GNU_SOURCE
-#include "serve/trace.h"
+#include "record/trace.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,20 +214,43 @@ static bool create_somewhere(struct lbx_trace *trace, const char *folder, const 
 	return lb_fail("no trace can be kept in %s: %s", folder, strerror(errno));
 }
 
+/* It takes no signals: they are for who has opened the trace, as gdb. */
+static bool start_writer(struct lbx_trace *trace)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	bool ok = pthread_create(&trace->writer, NULL, keep_whole, trace) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ok;
+}
+
+const char *lbx_trace_wanted(void)
+{
+	const char *folder = getenv("LAZYBONES_TRACE");
+
+	return folder && *folder ? folder : NULL;
+}
+
+static bool make_folder(const char *folder)
+{
+	return mkdir(folder, 0700) == 0 || errno == EEXIST || lb_fail("%s: %s", folder, strerror(errno));
+}
+
 bool lbx_trace_open(const char *folder, const char *name, json_t *about, struct lbx_trace **ret)
 {
 	struct lbx_trace *trace = calloc(1, sizeof *trace);
 
 	if (trace)
 		trace->fd = -1;
-	bool ok = trace && about &&
-		  (mkdir(folder, 0700) == 0 || errno == EEXIST || lb_fail("%s: %s", folder, strerror(errno)));
-	ok = ok && create_somewhere(trace, folder, name) && add_line(trace, about);
+	bool ok = trace && about && make_folder(folder) && create_somewhere(trace, folder, name) &&
+		  add_line(trace, about);
 	json_decref(about);
 	if (ok) {
 		pthread_mutex_init(&trace->lock, NULL);
 		pthread_cond_init(&trace->told, NULL);
-		ok = pthread_create(&trace->writer, NULL, keep_whole, trace) == 0;
+		ok = start_writer(trace);
 	}
 	if (!ok) {
 		if (trace)
@@ -262,6 +286,25 @@ void lbx_trace_destroy(struct lbx_trace *trace)
 const char *lbx_trace_path(const struct lbx_trace *trace)
 {
 	return trace->path;
+}
+
+bool lbx_traces_try(const char *folder)
+{
+	lb_auto_free char *path = NULL;
+	bool was_there = access(folder, F_OK) == 0;
+
+	if (asprintf(&path, "%s/.XXXXXX", folder) < 0)
+		return lb_fail("out of memory");
+	if (!make_folder(folder))
+		return false;
+	lb_auto_close int fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		lb_fail("no trace can be kept in %s: %s", folder, strerror(errno));
+	else
+		unlink(path);
+	if (!was_there)
+		rmdir(folder);
+	return fd >= 0;
 }
 
 /* ---- what was left behind ---- */

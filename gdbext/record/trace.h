@@ -5,8 +5,8 @@
  * is written anew (a temporary file, fsync, rename) after each record while it is short, later each time it has grown by
  * half, and at the end, when the journal goes. A thread of its own does that. Where a server was killed, its journals are
  * made into whole files when the next one begins (lbx_traces_mend()). */
-#ifndef LBX_SERVE_TRACE_H
-#define LBX_SERVE_TRACE_H
+#ifndef LBX_RECORD_TRACE_H
+#define LBX_RECORD_TRACE_H
 
 #include <stdbool.h>
 
@@ -14,6 +14,8 @@
 
 struct lbx_trace;
 
+/* Where gdb is to leave a trace of its own: what LAZYBONES_TRACE names. NULL: nowhere. */
+const char *lbx_trace_wanted(void);
 /* FOLDER/NAME_YYYYMMDD_HHMMSS.json, with a number where that is taken; `about` is told at its head, and taken over. */
 bool lbx_trace_open(const char *folder, const char *name, json_t *about, struct lbx_trace **ret);
 /* Adds a number and the time. Takes the record over. */
@@ -24,6 +26,8 @@ void lbx_trace_end(struct lbx_trace *trace);
 void lbx_trace_destroy(struct lbx_trace *trace);
 const char *lbx_trace_path(const struct lbx_trace *trace);
 
+/* Whether traces can be kept in the folder, which is made where it is missing, and not left behind. */
+bool lbx_traces_try(const char *folder);
 /* Makes whole files of journals that were left in the folder, and removes traces beyond the newest `keep` and those
  * older than so many seconds; negative: none are removed. *mended, *removed: how many. */
 bool lbx_traces_mend(const char *folder, int *mended);

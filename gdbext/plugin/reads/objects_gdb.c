@@ -1,0 +1,211 @@
+#include "plugin/reads/objects_gdb.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/reads/core_gdb.h"
+#include "plugin/reads/standing.h"
+#include "plugin/reads/stacks_gdb.h"
+#include "plugin/reads/target_gdb.h"
+#include "target/core.h"
+#include "target/expression.h"
+#include "target/inlined.h"
+#include "target/loader.h"
+#include "target/variables.h"
+
+enum { PATH = 4096 };
+
+/* Of the process that was looked at last, until it has loaded more. */
+static struct {
+	struct lbx_lines *lines;
+	uint64_t pid, loaded;
+	char program[PATH]; /* of a remote one */
+} kept;
+
+static void forget(void)
+{
+	lbx_lines_destroy(kept.lines);
+	kept.lines = NULL;
+}
+
+static struct lbx_lines *lines_of_process(uint64_t pid, uint64_t loaded)
+{
+	if (kept.lines && kept.pid == pid && kept.loaded == loaded)
+		return kept.lines;
+	forget();
+	kept.pid = pid;
+	kept.loaded = loaded;
+	kept.program[0] = '\0';
+	return kept.lines = lbx_lines_of_process((pid_t)pid);
+}
+
+/* The program's own file, as gdb has it: those of its libraries may be on another machine. */
+static struct lbx_lines *lines_of_remote(struct lbx_target *target, const char *files, uint64_t loaded)
+{
+	static const char title[] = "Symbols from \"";
+	struct lbx_loader loader;
+	uint64_t headers, n;
+	char program[PATH];
+
+	if (strncmp(files, title, sizeof title - 1) != 0 || !lbx_target_headers(target, &headers, &n))
+		return NULL;
+	files += sizeof title - 1;
+	snprintf(program, sizeof program, "%.*s", (int)strcspn(files, "\"\n"), files);
+	if (kept.lines && kept.loaded == loaded && strcmp(kept.program, program) == 0)
+		return kept.lines;
+	forget();
+	lbx_loader_begin(&loader, target, headers, n);
+	snprintf(kept.program, sizeof kept.program, "%s", program);
+	kept.loaded = loaded;
+	kept.pid = 0;
+	return kept.lines = lbx_lines_of_program(program, loader.program.bias);
+}
+
+/* NULL: not known, or not yet. What it takes is asked at once, though not all of it is of use for each kind of program. */
+static struct lbx_lines *find_lines(struct lbx_target *target)
+{
+	struct lbx_target *core = NULL;
+	struct lbx_lines *lines = NULL;
+	uint64_t pid = 0, loaded = 0;
+	const char *files = "";
+	bool clean = lb_ok();
+
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	bool is_loaded = lbx_target_loaded(target, &loaded);
+	if (liveness == LBX_UNKNOWN)
+		lbx_standing_ask(&files, "info proc");
+	if (liveness == LBX_LIVE && target->ops->pid(target, &pid) && is_loaded)
+		lines = lines_of_process(pid, loaded);
+	if (liveness == LBX_REMOTE && lbx_bridge_ask(&files, LBX_ANYWHERE, "info files") && is_loaded)
+		lines = lines_of_remote(target, files, loaded);
+	if (liveness == LBX_CORE)
+		core = lbx_core_of_gdb();
+	if (core)
+		lines = lbx_core_lines(core);
+	if (clean)
+		lb_clear_error();
+	return lines;
+}
+
+/* "Stack level 1, frame at 0x7fff…:", "Stack frame at 0x7fff…:" */
+static bool take_info(const char *answer, int level, struct lbx_frame *ret)
+{
+	bool is_inner_inlined = false, found = false;
+
+	for (const char *at = answer; (at = strstr(at, "Stack level ")); at++) {
+		int number = atoi(at + 12);
+		const char *cfa = strstr(at, "frame at 0x"), *next = strstr(at + 1, "Stack level ");
+		const char *inlined = strstr(at, "inlined into frame");
+		if (!cfa || number > level)
+			break;
+		ret->depth = is_inner_inlined ? ret->depth + 1 : 0;
+		is_inner_inlined = inlined && (!next || inlined < next);
+		ret->cfa = strtoull(cfa + 9, NULL, 16);
+		found = number == level;
+	}
+	ret->is_inlined = is_inner_inlined;
+	return found;
+}
+
+/* False: not known yet, or gdb knows none. */
+static bool find_frame(int level, struct lbx_frame *ret)
+{
+	const char *info, *registers;
+	int from = level > LBX_INLINED_MAX ? level - LBX_INLINED_MAX : 0;
+
+	*ret = (struct lbx_frame){ .level = level, .after_call = level > 0 };
+	bool known = lbx_bridge_ask(&info, LBX_ANYWHERE, "frame apply level %d-%d -q info frame", from, level);
+	known &= lbx_bridge_ask(&registers, LBX_ANYWHERE, "frame apply level %d -q info registers pc %s", level,
+				lbx_stacks_gdb_registers());
+	return known && take_info(info, level, ret) && lbx_stacks_gdb_take_registers(registers, ret);
+}
+
+static bool find_selected(struct lbx_target *target, struct lbx_frame *frame, struct lbx_variables_of *ret)
+{
+	int level;
+	bool known = lbx_stacks_gdb_selected(&level);
+
+	ret->target = target;
+	ret->lines = find_lines(target);
+	if (!known || !find_frame(level, frame) || !ret->lines)
+		return false;
+	ret->frame = frame;
+	ret->near = lbx_frame_code(frame);
+	return true;
+}
+
+/* The value, and the pointers in it where they are wanted. */
+static bool look(const char *expression, struct lbx_evaluated *value, lbx_pointer_fn *fn, void *context, bool *ret_more)
+{
+	struct lbx_variables_of variables;
+	struct lbx_frame frame;
+	bool clean = lb_ok();
+
+	*value = (struct lbx_evaluated){ 0 };
+	bool known = find_selected(lbx_target_gdb_now(), &frame, &variables);
+	if (clean)
+		lb_clear_error();
+	if (!known)
+		return false;
+	enum lbx_found found = lbx_expression_value(&variables, expression, value);
+	if (found == LBX_NO_VARIABLE) {
+		variables.frame = NULL;
+		found = lbx_expression_value(&variables, expression, value);
+	}
+	return found == LBX_FOUND && (!fn || lbx_expression_pointers(&variables, expression, fn, context, ret_more));
+}
+
+bool lbx_objects_gdb_evaluate(struct lbx_stacks *stacks, const char *expression, struct lbx_evaluated *ret)
+{
+	(void)stacks;
+	return look(expression, ret, NULL, NULL, NULL);
+}
+
+bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context,
+			    bool *ret_more)
+{
+	struct lbx_evaluated unused;
+
+	(void)stacks;
+	return look(expression, &unused, fn, context, ret_more);
+}
+
+bool lbx_objects_gdb_are_known(int level)
+{
+	struct lbx_frame frame;
+
+	find_lines(lbx_target_gdb_now());
+	find_frame(level, &frame);
+	return !lbx_bridge_waits();
+}
+
+struct pointers {
+	lbx_pointer_fn *fn;
+	void *context;
+	bool stopped;
+};
+
+static bool take(void *context, const struct lbx_pointer *pointer)
+{
+	struct pointers *p = context;
+
+	p->stopped = !p->fn(p->context, pointer);
+	return !p->stopped;
+}
+
+bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context)
+{
+	struct lbx_target *target = lbx_target_gdb_now();
+	struct pointers p = { .fn = fn, .context = context };
+	struct lbx_lines *lines = find_lines(target);
+	struct lbx_frame frame;
+
+	if (lines && find_frame(level, &frame))
+		lbx_variables(target, lines, &frame, take, &p);
+	return !p.stopped;
+}
