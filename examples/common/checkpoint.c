@@ -75,7 +75,7 @@ static void describe(const struct config *config, const struct alphabet *alphabe
 	ret->keys[i] = "rms_norm_eps";
 	snprintf(ret->texts[i++], VALUE_MAX, "%.17g", config->epsilon);
 	ret->keys[i] = "rope_theta";
-	snprintf(ret->texts[i++], VALUE_MAX, "%.17g", config->rope_base);
+	snprintf(ret->texts[i++], VALUE_MAX, "%.17g", config->rope.base);
 	ret->keys[i] = "alphabet"; /* as numbers */
 	for (int k = 0; k < alphabet->n; k++)
 		at += snprintf(ret->texts[i] + at, (size_t)(VALUE_MAX - at), k ? " %d" : "%d",
@@ -109,7 +109,7 @@ static const char *value_of(lb_file *file, const char *key)
 
 static bool read_config(lb_file *file, struct config *ret, struct alphabet *alphabet)
 {
-	*ret = (struct config){.rope_scale = 1};
+	*ret = (struct config){.rope.scale = 1};
 	for (int i = 0; i < FIELDS; i++) {
 		const char *value = value_of(file, fields[i].key);
 		if (!value)
@@ -122,7 +122,7 @@ static bool read_config(lb_file *file, struct config *ret, struct alphabet *alph
 	if (!bytes || !read_alphabet(bytes, alphabet))
 		return false;
 	ret->epsilon = strtod(epsilon, NULL);
-	ret->rope_base = strtod(base, NULL);
+	ret->rope.base = strtod(base, NULL);
 	ret->vocabulary = alphabet->n;
 	return config_check(ret);
 }

@@ -1,16 +1,25 @@
-/* A transformer of the llama kind: rms norm, rotary positions, grouped heads, a gated MLP. The
- * model of examples/llama, and of examples/train and generate. */
+/* A transformer of the llama kind: rms norm, rotary positions, grouped heads, a gated MLP; and what
+ * qwen and gemma add to it. The model of examples/llama, and of examples/train and generate. */
 #ifndef COMMON_MODEL_H
 #define COMMON_MODEL_H
 
+#include "common/attention.h"
 #include "common/cache.h"
+#include "common/rotary.h"
 #include "lazybones.h"
 
 struct config {
 	int64_t vocabulary, width, layers, heads, kv_heads, head_size, hidden, context;
-	double epsilon;        /* of the norms */
-	double rope_base, rope_scale;
-	bool rope_traditional; /* pairs are neighbours: GGUF files are permuted for it */
+	double epsilon; /* of the norms */
+	struct attention attention;
+	struct rotary rope, local_rope;
+	int64_t global_every;   /* with a window: layers without it, which rope is for; 0: none */
+	double embedding_scale; /* 0: 1 */
+	double logit_cap;       /* logits become cap * tanh(logit / cap); 0: they stay */
+	bool gelu;              /* in the MLP; else SiLU */
+	bool query_norms;       /* queries and keys have norms, head by head … */
+	bool output_norms;      /* … and so has what attention and the MLP add */
+	bool rope_divisors;     /* the model has a list of them */
 };
 
 /* y = weight x + bias, the weight dense or quantised (one of weight and q.w is NULL). */
@@ -21,7 +30,8 @@ struct linear {
 };
 
 struct layer {
-	lb_tensor *attention_norm, *mlp_norm;
+	lb_tensor *attention_norm, *mlp_norm, *query_norm, *key_norm;
+	lb_tensor *attention_output_norm, *mlp_output_norm;
 	struct linear q, k, v, o, gate, up, down;
 };
 
@@ -30,7 +40,7 @@ struct model {
 	struct config config;
 	struct linear embedding;
 	struct linear output; /* empty: the embedding's weights serve */
-	lb_tensor *norm;
+	lb_tensor *norm, *rope_divisors;
 	struct layer *layers;
 };
 
@@ -43,10 +53,10 @@ void model_release(struct model *model);
 /* In bytes, as they are kept. */
 int64_t model_nbytes(const struct model *model);
 
-/* Where a weight has its place: `name` (without ".weight") is Hugging Face's. */
+/* Where a weight has its place: `name` (without ".weight") is that of Hugging Face's llama. */
 struct place {
 	const char *name;
-	struct linear *linear; /* (outputs, inputs); NULL for a norm … */
+	struct linear *linear; /* (outputs, inputs); NULL for a norm, or another vector … */
 	lb_tensor **norm;      /* … which has `outputs` elements */
 	int64_t outputs, inputs;
 	bool optional;

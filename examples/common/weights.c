@@ -36,6 +36,9 @@ static const struct { const char *ours, *gguf; } translations[] = {
 	{"self_attn.k_proj", "attn_k"},               {"self_attn.v_proj", "attn_v"},
 	{"self_attn.o_proj", "attn_output"},          {"mlp.gate_proj", "ffn_gate"},
 	{"mlp.up_proj", "ffn_up"},                    {"mlp.down_proj", "ffn_down"},
+	{"self_attn.q_norm", "attn_q_norm"},          {"self_attn.k_norm", "attn_k_norm"},
+	{"self_attn.output_norm", "post_attention_norm"},
+	{"mlp.output_norm", "post_ffw_norm"},         {"rope_freqs", "rope_freqs"},
 };
 
 /* "model.layers.3.mlp.up_proj" to "blk.3.ffn_up" */
@@ -82,11 +85,6 @@ static lb_file *find(const struct weights *weights, const char *name, const char
 
 /* ---- loading ---- */
 
-struct loading {
-	struct weights *weights;
-	struct model *model;
-};
-
 static lb_tensor *keep(lb_tensor *x)
 {
 	return x ? lb_keep(x) : NULL;
@@ -104,17 +102,18 @@ static bool take(const struct weights *weights, const char *name, const char *su
 }
 
 /* Blocks that cannot be multiplied with are decoded, once, to halves. */
-static lb_tensor *as_halves(lb_tensor *decoded)
+static lb_tensor *as_halves(struct weights *weights, lb_tensor *decoded)
 {
-	lb_tensor *x = lb_is_ready(decoded) ? decoded : keep(lb_named(lb_name(decoded),
-		lb_astype(decoded, LB_F16)));
-
-	if (x != decoded)
-		lb_release(decoded);
+	if (lb_is_ready(decoded))
+		return decoded;
+	lb_tensor *x = keep(lb_named(lb_name(decoded), lb_astype(decoded, LB_F16)));
+	lb_release(decoded);
+	weights->n_decoded++;
+	weights->decoded_nbytes += lb_nbytes(x);
 	return x;
 }
 
-static bool load_gguf(const struct weights *weights, const char *name, struct linear *ret)
+static bool load_gguf(struct weights *weights, const char *name, struct linear *ret)
 {
 	char there[192];
 	lb_file *file = find(weights, name, "weight", there);
@@ -131,11 +130,11 @@ static bool load_gguf(const struct weights *weights, const char *name, struct li
 	}
 	ret->weight = keep(lb_file_get(file, there));
 	if (ret->weight)
-		ret->weight = as_halves(ret->weight);
+		ret->weight = as_halves(weights, ret->weight);
 	return ret->weight != NULL;
 }
 
-static bool load_safetensors(const struct weights *weights, const char *name, struct linear *ret)
+static bool load_safetensors(struct weights *weights, const char *name, struct linear *ret)
 {
 	if (!take(weights, name, "weight", &ret->weight) ||
 	    !take(weights, name, "scales", &ret->q.scales) ||
@@ -183,8 +182,7 @@ static bool check_linear(const struct place *place)
 
 static bool load(void *context, const struct place *place)
 {
-	struct loading *loading = context;
-	const struct weights *weights = loading->weights;
+	struct weights *weights = context;
 	struct linear *linear = place->linear;
 
 	if (!linear) {
@@ -208,6 +206,6 @@ bool weights_load(struct weights *weights, struct model *model)
 	bool loaded = false;
 
 	LB_SCOPE
-		loaded = model_visit(model, load, &(struct loading){weights, model});
+		loaded = model_visit(model, load, weights);
 	return loaded && lb_ok();
 }

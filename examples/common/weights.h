@@ -11,6 +11,8 @@ struct weights {
 	int n;
 	lb_file *files[WEIGHTS_FILES];
 	lb_quant how; /* of tensors with .scales beside them */
+	int n_decoded; /* matrices that have become halves, and what they take */
+	int64_t decoded_nbytes;
 };
 
 /* Opens one more file; false, and complains or leaves a runtime error, if that cannot be. */

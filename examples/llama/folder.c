@@ -1,38 +1,12 @@
 /* A folder as Hugging Face has it: config.json, tokenizer.json, *.safetensors. */
 #include <glob.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/named.h"
+#include "common/settings.h"
 #include "common/weights.h"
 #include "llama.h"
-
-static json_t *load_json(const char *folder, const char *name)
-{
-	char path[4096];
-	json_error_t error;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	json_t *root = json_load_file(path, 0, &error);
-	if (!root)
-		complain("%s: %s", path, error.text);
-	return root;
-}
-
-static int64_t whole(json_t *root, const char *name, int64_t otherwise)
-{
-	json_t *value = json_object_get(root, name);
-
-	return json_is_integer(value) ? json_integer_value(value) : otherwise;
-}
-
-static double real(json_t *root, const char *name, double otherwise)
-{
-	json_t *value = json_object_get(root, name);
-
-	return json_is_number(value) ? json_number_value(value) : otherwise;
-}
 
 static bool read_config(json_t *root, struct config *ret)
 {
@@ -47,20 +21,20 @@ static bool read_config(json_t *root, struct config *ret)
 			return complain("config.json: rope_scaling '%s' is not supported, only linear",
 					how ? how : "");
 	}
-	int64_t heads = whole(root, "num_attention_heads", 0),
-		width = whole(root, "hidden_size", 0);
+	int64_t heads = settings_whole(root, "num_attention_heads", 0),
+		width = settings_whole(root, "hidden_size", 0);
 	*ret = (struct config){
-		.vocabulary = whole(root, "vocab_size", 0),
+		.vocabulary = settings_whole(root, "vocab_size", 0),
 		.width = width,
-		.layers = whole(root, "num_hidden_layers", 0),
+		.layers = settings_whole(root, "num_hidden_layers", 0),
 		.heads = heads,
-		.kv_heads = whole(root, "num_key_value_heads", heads),
-		.head_size = whole(root, "head_dim", heads > 0 ? width / heads : 0),
-		.hidden = whole(root, "intermediate_size", 0),
-		.context = whole(root, "max_position_embeddings", 2048),
-		.epsilon = real(root, "rms_norm_eps", 1e-6),
-		.rope_base = real(root, "rope_theta", 10000),
-		.rope_scale = 1 / (json_is_object(scaling) ? real(scaling, "factor", 1) : 1),
+		.kv_heads = settings_whole(root, "num_key_value_heads", heads),
+		.head_size = settings_whole(root, "head_dim", heads > 0 ? width / heads : 0),
+		.hidden = settings_whole(root, "intermediate_size", 0),
+		.context = settings_whole(root, "max_position_embeddings", 2048),
+		.epsilon = settings_real(root, "rms_norm_eps", 1e-6),
+		.rope.base = settings_real(root, "rope_theta", 10000),
+		.rope.scale = 1 / (json_is_object(scaling) ? settings_real(scaling, "factor", 1) : 1),
 	};
 	return config_check(ret);
 }
@@ -75,8 +49,8 @@ static bool read_quantisation(json_t *root, lb_quant *ret)
 	json_t *part = json_object_get(root, "quantization");
 	const char *mode = json_string_value(json_object_get(part, "mode"));
 
-	*ret = (lb_quant){.bits = (int)whole(part, "bits", 4),
-			  .group = (int)whole(part, "group_size", 64)};
+	*ret = (lb_quant){.bits = (int)settings_whole(part, "bits", 4),
+			  .group = (int)settings_whole(part, "group_size", 64)};
 	if (!mode)
 		return true;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
@@ -110,7 +84,7 @@ static struct tokenizer *open_tokenizer(const char *folder, json_t *root)
 	size_t i;
 
 	snprintf(path, sizeof(path), "%s/tokenizer.json", folder);
-	struct tokenizer *t = tokenizer_from_json(path, whole(root, "bos_token_id", -1));
+	struct tokenizer *t = tokenizer_from_json(path, settings_whole(root, "bos_token_id", -1));
 	if (!t)
 		return NULL;
 	if (json_is_integer(ends))
@@ -124,7 +98,7 @@ bool llama_open_folder(struct llama *llama, const char *path)
 {
 	struct weights weights = {0};
 	struct config config;
-	json_t *root = load_json(path, "config.json");
+	json_t *root = settings_load(path, "config.json");
 
 	bool ok = root && read_config(root, &config) && model_init(&llama->model, &config) &&
 		  read_quantisation(root, &weights.how) && open_weights(&weights, path) &&

@@ -1,15 +1,17 @@
-/* llama: writes with a model of the llama architecture.
+/* llama: writes with a model of the architectures llama, qwen2, qwen3, gemma, gemma2 and gemma3.
  *
  *	llama MODEL [--prompt=TEXT] [--buggy] [OPTION]...
  *
- * MODEL is a GGUF file, or a folder with config.json, tokenizer.json and safetensors. Weights stay
- * as the file has them, quantised ones too. --logits writes the logits of the prompt to an .npy
+ * MODEL is a GGUF file, or a folder with config.json, tokenizer.json and safetensors (llama alone).
+ * Weights stay as the file has them, quantised ones too, where they can be multiplied with so: the
+ * others become float16, and it says how much. --logits writes the logits of the prompt to an .npy
  * file, to compare them with those of another implementation.
  *
  * What it teaches: rotary positions turn pairs of features, and there are two ways to pair them.
- * GGUF files have the rows of the query and key weights permuted for neighbours; checkpoints of
- * Hugging Face pair each feature with the one half a head further. `llama --buggy` takes the other
- * way. The first token is right, for position 0 turns nothing; what follows is fluent nonsense.
+ * GGUF files of llama have the rows of the query and key weights permuted for neighbours; those of
+ * the others, and checkpoints of Hugging Face, pair each feature with the one half a head further.
+ * `llama --buggy` takes the other way. The first token is right, for position 0 turns nothing; what
+ * follows is fluent nonsense.
  *
  * See it from gdb, once with --buggy and once without:
  *
@@ -163,8 +165,10 @@ static bool run(const struct options *options)
 	int64_t n = 0;
 
 	bool ok = llama_open(&llama, options->model);
-	if (ok && options->buggy)
-		llama.model.config.rope_traditional ^= true;
+	if (ok && options->buggy) {
+		llama.model.config.rope.traditional ^= true;
+		llama.model.config.local_rope.traditional ^= true;
+	}
 	ok = ok && (ids = read_prompt(&llama, options, &n));
 	if (ok && options->tokenize)
 		ok = print_tokens(ids, n);
@@ -216,8 +220,9 @@ int main(int argc, char **argv)
 	static const struct argp_child children[] = {{&writing_argp, 0, "Writing:", 0}, {0}};
 	static const struct argp argp = {
 		.options = table, .parser = parse_option, .args_doc = "MODEL", .children = children,
-		.doc = "Writes with a model of the llama architecture: a GGUF file, or a folder "
-		       "with config.json, tokenizer.json and safetensors.",
+		.doc = "Writes with a model: a GGUF file of llama, qwen2, qwen3, gemma, gemma2 or "
+		       "gemma3, or a folder of llama with config.json, tokenizer.json and "
+		       "safetensors.",
 	};
 	struct options options = {.writing = WRITING_DEFAULTS};
 

@@ -1,4 +1,4 @@
-/* A model of the llama architecture out of files. */
+/* A model and its tokenizer out of files. */
 #ifndef LLAMA_LLAMA_H
 #define LLAMA_LLAMA_H
 

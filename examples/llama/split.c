@@ -1,22 +1,19 @@
-/* The words of byte-level tokenizers. The pattern is GPT-2's, or with `digits_by_three` Llama 3's
- * (openai/gpt-2, encoder.py; llama3, tokenizer.py), whose alternatives are tried in order:
+/* The words of byte-level tokenizers. The pattern is GPT-2's, or Llama 3's, which Qwen 2 has, too,
+ * but for single digits (openai/gpt-2, encoder.py; llama3, tokenizer.py). Alternatives are tried in
+ * order:
  *
  *	's 't 're 've 'm 'll 'd               in Llama 3 in capitals, too
  *	 ?\p{L}+                              Llama 3: [^\r\n\p{L}\p{N}]?\p{L}+
- *	 ?\p{N}+                              Llama 3: \p{N}{1,3}
+ *	 ?\p{N}+                              Llama 3: \p{N}{1,3}, Qwen 2: \p{N}
  *	 ?[^\s\p{L}\p{N}]+                    Llama 3: and [\r\n]* behind
  *	\s*[\r\n]+                            Llama 3 only
  *	\s+(?!\S) | \s+
- *
- * Classes of characters are those of the C.UTF-8 locale. */
-#include <locale.h>
+ */
 #include <string.h>
 #include <strings.h>
-#include <wctype.h>
 
+#include "classes.h"
 #include "vocabulary.h"
-
-enum class { END, LETTER, NUMBER, SPACE, NEWLINE, OTHER };
 
 size_t utf8_length(const char *text, size_t nbytes)
 {
@@ -35,29 +32,19 @@ size_t utf8_length(const char *text, size_t nbytes)
 /* The class of the character at `at`, and where the next is. */
 static enum class classify(const char *text, size_t nbytes, size_t at, size_t *next)
 {
-	static locale_t locale;
 	static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 
 	*next = at;
 	if (at >= nbytes)
 		return END;
 	size_t n = utf8_length(text + at, nbytes - at);
-	wint_t c = (unsigned char)text[at] & lead[n];
+	uint32_t c = (unsigned char)text[at] & lead[n];
 	for (size_t i = 1; i < n; i++)
 		c = c << 6 | ((unsigned char)text[at + i] & 0x3f);
 	*next = at + n;
-	if (c == '\r' || c == '\n')
-		return NEWLINE;
-	if (!locale)
-		locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
-	if (!locale || (n == 1 && (unsigned char)text[at] > 127))
+	if (n == 1 && (unsigned char)text[at] > 127)
 		return OTHER;
-	if (c == 0xa0 || iswspace_l(c, locale)) /* glibc's spaces break lines */
-		return SPACE;
-	/* glibc counts digits other than ASCII's as letters */
-	if ((c >= '0' && c <= '9') || (c >= 0x660 && c <= 0x669) || (c >= 0x966 && c <= 0x96f))
-		return NUMBER;
-	return iswalpha_l(c, locale) ? LETTER : OTHER;
+	return class_of(c);
 }
 
 static size_t run_of(const char *text, size_t nbytes, size_t at, enum class class, int most)
@@ -98,8 +85,9 @@ static size_t split_spaces(const char *text, size_t nbytes, bool llama3)
 	return at < nbytes && last > 0 ? last : at;
 }
 
-size_t split_word(const char *text, size_t nbytes, bool llama3)
+size_t split_word(const char *text, size_t nbytes, int digits)
 {
+	bool llama3 = digits != 0;
 	size_t after, next, n = contraction(text, nbytes, llama3);
 	enum class first = classify(text, nbytes, 0, &after),
 		second = classify(text, nbytes, after, &next);
@@ -112,7 +100,7 @@ size_t split_word(const char *text, size_t nbytes, bool llama3)
 	if (second == LETTER && (space || (llama3 && first != NEWLINE && first != NUMBER)))
 		return run_of(text, nbytes, after, LETTER, -1);
 	if (first == NUMBER)
-		return run_of(text, nbytes, 0, NUMBER, llama3 ? 3 : -1);
+		return run_of(text, nbytes, 0, NUMBER, llama3 ? digits : -1);
 	if (second == NUMBER && space && !llama3)
 		return run_of(text, nbytes, after, NUMBER, -1);
 	if (first == OTHER || (space && second == OTHER)) {

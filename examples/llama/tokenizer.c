@@ -1,5 +1,6 @@
 /* Encoding begins with characters or bytes and merges neighbours, the best pair first: the one
  * whose union has the highest score, or the lowest rank; the leftmost of equals. */
+#define _GNU_SOURCE /* memmem() */
 #include "tokenizer.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ struct symbol {
 
 struct encoder {
 	const struct tokenizer *t;
-	const char *text;
+	char *text; /* what is being encoded, maybe behind a space */
 	int64_t n;
 	struct symbol *symbols;
 	int64_t n_out, room;
@@ -111,34 +112,54 @@ static bool encode_word(struct encoder *e, size_t from, size_t to)
 	return ok;
 }
 
-static bool encode(struct encoder *e, size_t nbytes)
+/* What has no whole tokens in it. */
+static bool encode_words(struct encoder *e, const char *text, size_t nbytes)
 {
 	const struct tokenizer *t = e->t;
-	bool ok = t->bos == UNKNOWN || put(e, (int32_t)t->bos);
+	bool ok = true, prefix = t->space_prefix && nbytes;
 
+	e->text[0] = ' ';
+	memcpy(e->text + prefix, text, nbytes);
+	nbytes += prefix;
+	if (!t->byte_level)
+		marks_to_spaces(e->text, &nbytes);
 	for (size_t at = 0, n; ok && at < nbytes; at += n) {
-		n = t->byte_level ? split_word(e->text + at, nbytes - at,
-					       t->digits_by_three) : nbytes - at;
-		ok = encode_word(e, at, at + n);
+		n = t->byte_level ? split_word(e->text + at, nbytes - at, t->digits) : nbytes - at;
+		int32_t word = t->whole_words ? vocabulary_find(t, e->text + at, n) : UNKNOWN;
+		ok = word == UNKNOWN ? encode_word(e, at, at + n) : put(e, word);
 	}
 	return ok;
 }
 
+/* Whole tokens from number `first` on: wherever the longest is, then the others between. */
+static bool encode(struct encoder *e, const char *text, size_t nbytes, int64_t first)
+{
+	const struct tokenizer *t = e->t;
+	const char *end = text + nbytes, *at = NULL;
+	bool ok = true;
+
+	for (; ok && first < t->n_whole && text < end; first++) {
+		int32_t id = t->whole[first];
+		const struct token *token = &t->tokens[id];
+		while (ok && (at = memmem(text, (size_t)(end - text), token->text,
+					  token->nbytes))) {
+			ok = encode(e, text, (size_t)(at - text), first + 1) && put(e, id);
+			text = at + token->nbytes;
+		}
+	}
+	return ok && encode_words(e, text, (size_t)(end - text));
+}
+
 int32_t *tokenizer_encode(const struct tokenizer *t, const char *text, size_t nbytes, int64_t *n)
 {
-	size_t prefix = t->space_prefix && nbytes;
-	char *whole = malloc(nbytes + prefix + 1);
-	struct encoder e = {.t = t, .text = whole};
+	struct encoder e = {.t = t, .text = malloc(nbytes + 2)};
 
-	e.symbols = calloc(nbytes + prefix + 1, sizeof(*e.symbols));
-	bool ok = (whole && e.symbols) || complain("no memory for a text of %zu bytes", nbytes);
-	if (ok) {
-		whole[0] = ' ';
-		memcpy(whole + prefix, text, nbytes);
-		/* a place to begin, even without a token */
-		ok = encode(&e, nbytes + prefix) && (e.out || (e.out = calloc(1, sizeof(*e.out))));
-	}
-	free(whole);
+	e.symbols = calloc(nbytes + 2, sizeof(*e.symbols));
+	bool ok = (e.text && e.symbols) || complain("no memory for a text of %zu bytes", nbytes);
+	/* a place to begin, even without a token */
+	ok = ok && (t->bos == UNKNOWN || put(&e, (int32_t)t->bos)) && encode(&e, text, nbytes, 0) &&
+	     (e.out || (e.out = calloc(1, sizeof(*e.out))));
+	free(e.text);
 	free(e.symbols);
 	*n = e.n_out;
 	if (ok)

@@ -6,8 +6,18 @@
 #include "common/named.h"
 #include "vocabulary.h"
 
-enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_UNUSED = 5,
+enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_USER_DEFINED = 4, TYPE_UNUSED = 5,
       TYPE_BYTE = 6 }; /* of llama.h's llama_token_type */
+
+/* tokenizer.ggml.pre: how byte-level tokenizers split words. */
+static const struct {
+	const char *name;
+	int digits;
+	bool whole_words;
+} splits[] = {
+	{"gpt-2", 0, false},  {"llama-bpe", 3, true}, {"llama3", 3, true},
+	{"llama-v3", 3, true}, {"qwen2", 1, false},   {"deepseek-r1-qwen", 1, false},
+};
 
 static const char *text_of(lb_file *file, const char *key, const char *otherwise)
 {
@@ -63,6 +73,8 @@ static bool set_token(struct tokenizer *t, int64_t i, const char *text, size_t n
 		ok = set_byte(t, i, copy);
 	} else if (ok && (type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_UNUSED)) {
 		ok = vocabulary_set(t, i, copy, strlen(copy), 0, TOKEN_CONTROL);
+	} else if (ok && type == TYPE_USER_DEFINED && !strstr(copy, "\xe2\x96\x81")) {
+		ok = vocabulary_set(t, i, copy, nbytes, 0, TOKEN_WHOLE);
 	} else if (ok) {
 		nbytes = strlen(copy);
 		if (t->byte_level)
@@ -120,17 +132,28 @@ static int64_t special(lb_file *file, const char *key)
 	return strtoll(text_of(file, key, "-1"), NULL, 10);
 }
 
+static bool read_split(lb_file *file, struct tokenizer *t)
+{
+	const char *name = text_of(file, "tokenizer.ggml.pre", "gpt-2");
+
+	for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++) {
+		if (strcmp(name, splits[i].name) == 0) {
+			t->digits = splits[i].digits;
+			t->whole_words = splits[i].whole_words;
+			return true;
+		}
+	}
+	return complain("'tokenizer.ggml.pre' is '%.64s', none of gpt-2, llama-bpe, qwen2", name);
+}
+
 static void read_specials(lb_file *file, struct tokenizer *t)
 {
 	static const char *const ends[] = {
 		"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
 	};
-	const char *split = text_of(file, "tokenizer.ggml.pre", "gpt-2");
-	bool llama3 = strcmp(split, "llama-bpe") == 0 || strcmp(split, "llama3") == 0;
 
-	t->digits_by_three = llama3;
 	t->space_prefix = !t->byte_level && yes(file, "tokenizer.ggml.add_space_prefix", true);
-	if (yes(file, "tokenizer.ggml.add_bos_token", !t->byte_level || llama3))
+	if (yes(file, "tokenizer.ggml.add_bos_token", !t->byte_level || t->digits == 3))
 		t->bos = special(file, "tokenizer.ggml.bos_token_id");
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		if (lb_file_metadata(file, ends[i]))
@@ -151,7 +174,8 @@ struct tokenizer *tokenizer_from_gguf(lb_file *file)
 	if (!t)
 		return NULL;
 	t->byte_level = *model == 'g';
-	if (read_tokens(file, t) && (!t->byte_level || read_merges(file, t))) {
+	if (read_tokens(file, t) &&
+	    (!t->byte_level || (read_split(file, t) && read_merges(file, t)))) {
 		read_specials(file, t);
 		if (t->bos >= -1 && t->bos < t->n)
 			return t;

@@ -120,7 +120,8 @@ static struct tokenizer *build(json_t *root, int64_t bos)
 		return NULL;
 	t->byte_level = mentions(json_object_get(root, "pre_tokenizer"), "ByteLevel") ||
 			mentions(json_object_get(root, "decoder"), "ByteLevel");
-	t->digits_by_three = mentions(json_object_get(root, "pre_tokenizer"), "{1,3}");
+	t->digits = mentions(json_object_get(root, "pre_tokenizer"), "{1,3}") ? 3 : 0;
+	t->whole_words = json_is_true(json_object_get(model, "ignore_merges"));
 	bool prefix = mentions(json_object_get(root, "normalizer"), "Prepend") ||
 		      mentions(json_object_get(root, "pre_tokenizer"), "Metaspace");
 	t->space_prefix = prefix && !t->byte_level;

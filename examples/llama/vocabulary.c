@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r() */
 #include "vocabulary.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ void tokenizer_free(struct tokenizer *t)
 		free(t->tokens[i].text);
 	free(t->tokens);
 	free(t->by_text);
+	free(t->whole);
 	free(t->merges);
 	free(t->by_pair);
 	free(t);
@@ -88,6 +90,31 @@ static uint32_t *text_slot(const struct tokenizer *t, const char *text, size_t n
 	}
 }
 
+static int by_length(const void *a, const void *b, void *context)
+{
+	const struct token *tokens = context;
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	if (tokens[x].nbytes != tokens[y].nbytes)
+		return tokens[x].nbytes < tokens[y].nbytes ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static bool list_whole(struct tokenizer *t)
+{
+	for (int64_t i = 0; i < t->n; i++)
+		t->n_whole += t->tokens[i].kind == TOKEN_WHOLE && t->tokens[i].nbytes > 0;
+	t->whole = calloc((size_t)t->n_whole + 1, sizeof(*t->whole));
+	if (!t->whole)
+		return complain("no memory for a list of %lld tokens", (long long)t->n_whole);
+	for (int64_t i = 0, n = 0; i < t->n; i++) {
+		if (t->tokens[i].kind == TOKEN_WHOLE && t->tokens[i].nbytes > 0)
+			t->whole[n++] = (int32_t)i;
+	}
+	qsort_r(t->whole, (size_t)t->n_whole, sizeof(*t->whole), by_length, t->tokens);
+	return true;
+}
+
 bool vocabulary_index(struct tokenizer *t)
 {
 	t->by_text = table_new(t->n, &t->by_text_size);
@@ -99,7 +126,7 @@ bool vocabulary_index(struct tokenizer *t)
 		if (!*slot) /* of two with one text the first counts */
 			*slot = (uint32_t)i + 1;
 	}
-	return t->by_text != NULL;
+	return t->by_text && list_whole(t);
 }
 
 int32_t vocabulary_find(const struct tokenizer *t, const char *text, size_t nbytes)

@@ -5,7 +5,8 @@
 
 #include "tokenizer.h"
 
-enum token_kind { TOKEN_NORMAL, TOKEN_CONTROL, TOKEN_BYTE };
+/* TOKEN_WHOLE: found in a text before all else, as it is. */
+enum token_kind { TOKEN_NORMAL, TOKEN_CONTROL, TOKEN_BYTE, TOKEN_WHOLE };
 enum { TOKENS_MOST = 1 << 24, ENDS_MOST = 16, UNKNOWN = -1 };
 
 struct token {
@@ -30,9 +31,13 @@ struct tokenizer {
 	uint32_t *by_pair;
 	size_t by_pair_size;
 
+	int64_t n_whole; /* the longest first */
+	int32_t *whole;
+
 	int32_t byte_tokens[256]; /* what is written for a byte without a token of its own */
 	bool byte_level;          /* begins with bytes, in words; otherwise with characters */
-	bool digits_by_three;     /* how words are split */
+	int digits;               /* how words are split: see split.c */
+	bool whole_words;         /* a word that is a token needs no merges */
 	bool space_prefix;
 	int64_t bos;              /* put in front; -1: none */
 	int n_ends;
@@ -60,8 +65,9 @@ bool letters_to_bytes(char *text, size_t *nbytes);
 /* SentencePiece's mark for a space as a space, in place. */
 void marks_to_spaces(char *text, size_t *nbytes);
 
-/* split.c: bytes of the first word of a text, not empty, as byte-level tokenizers split it. */
-size_t split_word(const char *text, size_t nbytes, bool digits_by_three);
+/* split.c: bytes of the first word of a text, not empty, as byte-level tokenizers split it: in
+ * GPT-2's way (digits 0), or in Llama 3's, with numbers of so many digits at most. */
+size_t split_word(const char *text, size_t nbytes, int digits);
 /* Bytes of the UTF-8 character at the start, 1 if it is none. */
 size_t utf8_length(const char *text, size_t nbytes);
 

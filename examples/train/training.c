@@ -54,7 +54,7 @@ bool training_init(struct training *training, const struct options *options)
 			.heads = options->width,
 		.kv_heads = options->width, .head_size = HEAD_SIZE,
 			.hidden = options->width * HEAD_SIZE * 3,
-		.context = options->context, .epsilon = 1e-5, .rope_base = 10000, .rope_scale = 1,
+		.context = options->context, .epsilon = 1e-5, .rope = {.base = 10000, .scale = 1},
 	};
 	int places = 0;
 	bool ok = false;
