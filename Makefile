@@ -6,7 +6,7 @@
 #   PROBES=0      build without the USDT probes
 #   WERROR=1      warnings are errors
 #   RUN=COMMAND   runs what was built for another machine: 'qemu-aarch64 -L SYSROOT'
-#   DESTDIR= PREFIX=/usr/local LIBDIR= AUTOLOAD=   for make install
+#   DESTDIR= PREFIX=/usr/local LIBDIR= AUTOLOAD= GDBINITDIR=   for make install
 
 VERSION = 0.1.0
 SOVERSION = 0
@@ -18,6 +18,9 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 # gdb searches the auto-load directory of its own prefix only.
 AUTOLOAD ?= $(PREFIX)/share/gdb/auto-load
+# What gdb reads at its start for everybody: there where a prefix is everybody's, and gdb has such a folder.
+GDBINITDIR ?= $(if $(filter /usr /usr/local,$(PREFIX)),$(shell gdb --configuration 2>/dev/null | \
+	sed -n 's/.*--with-system-gdbinit-dir=\([^ ]*\).*/\1/p'))
 
 empty :=
 comma := ,
@@ -77,10 +80,10 @@ shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
 gdbext_libs := -ljansson -ldw -lelf $(if $(have_png),-lpng) \
-	$(if $(have_zstd),-lzstd) $(if $(have_iberty),-liberty) -lm
+	$(if $(have_zstd),-lzstd) $(if $(have_iberty),-liberty) $(if $(have_ncurses),-lncursesw -ltinfo) -lm
 # unwinding of other programs
 stack_libs := $(if $(have_unwind),-lunwind-generic)
-cli_libs := $(if $(have_ncurses),-lncursesw -ltinfo) $(if $(have_microhttpd),-lmicrohttpd)
+cli_libs := $(if $(have_microhttpd),-lmicrohttpd)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
 link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
@@ -90,7 +93,7 @@ link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
 isa_levels := base $(if $(is_x86_64),v3 v4)
 simd_src := $(wildcard runtime/kernels/simd/*.c)
 runtime_src := $(filter-out $(simd_src),$(wildcard runtime/*/*.c runtime/*/*/*.c))
-reader_src := $(wildcard gdbext/target/*.c gdbext/tensors/*.c gdbext/table/*.c gdbext/ggml/*.c gdbext/ggml/*/*.c gdbext/python/*.c gdbext/torch/*.c gdbext/mlx/*.c gdbext/mlx/*/*.c gdbext/inspect/*.c gdbext/inspect/*/*.c gdbext/inspect/*/*/*.c)
+reader_src := $(wildcard gdbext/target/*.c gdbext/tensors/*.c gdbext/table/*.c gdbext/ggml/*.c gdbext/ggml/*/*.c gdbext/python/*.c gdbext/torch/*.c gdbext/mlx/*.c gdbext/mlx/*/*.c gdbext/record/*.c gdbext/inspect/*.c gdbext/inspect/*/*.c gdbext/inspect/*/*/*.c)
 plugin_src := $(wildcard gdbext/plugin/*.c gdbext/plugin/*/*.c)
 cli_src := $(wildcard gdbext/cli/*.c)
 serve_src := $(wildcard gdbext/serve/*.c)
@@ -132,7 +135,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: messages all check check-built demo bench bench-peers peers docs install clean deps help missing units units-missing valgrind \
+.PHONY: messages all check check-built demo bench bench-peers peers docs install uninstall clean deps help missing units units-missing valgrind \
 	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manuals) $(replay) $(examples_out) ## build everything (default)
@@ -148,7 +151,7 @@ missing:
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
-	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once')
+	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once; browse has none')
 	$(if $(have_microhttpd),,@echo 'note: no microhttpd.h (libmicrohttpd-dev): no lazybones serve')
 	$(if $(have_iberty),,@echo 'note: no libiberty/demangle.h (libiberty-dev): names of C++ functions stay mangled')
 
@@ -167,7 +170,7 @@ $(obj)/sources: FORCE
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
 $(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0 -Iexamples
 # gdb may throw through the plugin: its clean-ups must run then
-$(obj)/gdbext/plugin/%: more_flags = -fexceptions
+$(obj)/gdbext/plugin/% $(obj)/gdbext/inspect/browse/%: more_flags = -fexceptions
 
 $(obj)/%.o: %.c $(obj)/flags
 	@mkdir -p $(@D)
@@ -206,7 +209,7 @@ $(serve_lib): $(call objects,$(serve_src)) $(obj)/sources
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(serve_src))
 
-# The plugin shares gdb's address space: it exports the reader's two symbols, nothing else. No
+# The plugin shares gdb's address space: it exports the reader's two symbols and what printer.py calls. No
 # libunwind: it has unwinding functions of its own, and gdb's exceptions need libgcc's.
 $(out)/lib/lazybones-gdb.so: $(call objects,$(plugin_src)) $(reader_lib) $(static) $(obj)/sources
 	@mkdir -p $(@D)
@@ -242,6 +245,7 @@ $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(reader_lib) $(stati
 # (examples/common) the linker takes what each needs.
 libs_photo := -lpng
 libs_llama := -ljansson
+libs_minilm := -ljansson
 common := $(obj)/examples/common.a
 $(common): $(call objects,$(common_src))
 	$(call say,AR,$@)
@@ -300,6 +304,12 @@ $(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(serve_
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
+
+$(out)/fuzz/fuzz_containers: | $(out)/fuzz/containers
+$(out)/fuzz/containers: tests/fuzz/containers.cc tests/fuzz/containers.sh
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)tests/fuzz/containers.sh $(@D) && touch $@
 
 fuzzers: $(fuzzers)
 
@@ -366,7 +376,7 @@ bench: deps ## measure, and print a table
 	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
 
 # Nothing else fetches or builds the peers, and either may be absent.
-bench-peers: deps ## measure beside libtorch and ggml (fetches ggml, 47 MB)
+bench-peers: deps ## measure beside libtorch, ggml (fetches it, 47 MB), MLX and NumPy
 	$(Q)O='$(out)' tests/bench/peers/get
 	$(Q)$(MAKE) --no-print-directory peers
 	$(Q)O='$(out)' tests/bench/peers/run $(PEERS_ARGS)
@@ -377,7 +387,13 @@ peer_objects = $(call objects,$(addprefix $(peers_src)/,main.c $1))
 torch_include := $(firstword $(wildcard /usr/include/torch/csrc/api/include))
 ggml := $(peers)/libggml
 
-peers: $(peers)/ours $(if $(torch_include),$(peers)/torch) $(if $(wildcard $(ggml)/version),$(peers)/ggml)
+# those of tests/deps real
+wheel = $(firstword $(wildcard $(out)/real/$1/lib/python3*/site-packages/$2))
+torch2 := $(call wheel,torch-2.13,torch)
+mlx := $(call wheel,mlx-0.32.4,mlx)
+
+peers: $(peers)/ours $(peers)/limits $(if $(torch_include),$(peers)/torch) $(if $(torch2),$(peers)/torch-2) \
+	$(if $(wildcard $(ggml)/version),$(peers)/ggml) $(if $(mlx),$(peers)/mlx)
 
 $(peers)/ours: $(call peer_objects,ours.c ours_llama.c) | $(shared)
 	@mkdir -p $(@D)
@@ -390,6 +406,22 @@ $(peers)/torch: $(peers_src)/torch.cc $(peers_src)/torch_llama.cc $(call peer_ob
 	$(call say,CXX,$@)
 	$(Q)g++ -std=c++17 -O2 -Wall -Wextra -isystem $(torch_include) -o $@ $(filter-out %.h,$^) \
 		-ltorch -ltorch_cpu -lc10
+
+$(peers)/torch-2: $(peers_src)/torch.cc $(peers_src)/torch_llama.cc $(call peer_objects) $(wildcard $(peers_src)/*.h)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)g++ -std=c++20 -O2 -Wall -Wextra -isystem $(torch2)/include -isystem $(torch2)/include/torch/csrc/api/include \
+		-o $@ $(filter-out %.h,$^) -L$(torch2)/lib -Wl,-rpath,$(abspath $(torch2)/lib) -ltorch -ltorch_cpu -lc10
+
+$(peers)/mlx: $(peers_src)/mlx.cc $(peers_src)/mlx_llama.cc $(call peer_objects) $(wildcard $(peers_src)/*.h)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)g++ -std=c++20 -O2 -Wall -Wextra -isystem $(mlx)/include -o $@ $(filter-out %.h,$^) -L$(mlx)/lib \
+		-Wl,-rpath,$(abspath $(mlx)/lib) -lmlx
+
+$(peers)/limits: $(call peer_objects,limits.c)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -lm
 
 $(obj)/$(peers_src)/ggml.o $(obj)/$(peers_src)/ggml_llama.o: more_flags = \
 	-isystem $(ggml)/include -DGGML_DIR='"$(abspath $(ggml)/lib)"'
@@ -412,7 +444,7 @@ autoload_dir = $(AUTOLOAD)$(shell realpath -m '$(LIBDIR)')
 stage = install -m $1 $2 '$(DESTDIR)$3'
 instantiate = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs) $(if $(have_unwind),-llzma -lz)|g' \
-	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g'
+	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g' -e 's|@SHARE@|$(share)|g' -e 's|@AUTOLOAD@|$(AUTOLOAD)|g'
 
 pages := $(wildcard README.md */README.md */HACKING.md tests/*/README.md examples/pictures/*.svg examples/pictures/*.png)
 
@@ -439,7 +471,15 @@ ifneq ($(plugin),)
 	$(Q)install -d '$(DESTDIR)$(LIBDIR)/gdb' '$(DESTDIR)$(share)' '$(DESTDIR)$(autoload_dir)'
 	$(Q)$(call stage,755,$(plugin),$(LIBDIR)/gdb)
 	$(Q)$(instantiate) gdbext/plugin/lazybones.gdb.in >'$(DESTDIR)$(share)/lazybones.gdb'
+	$(Q)$(call stage,644,gdbext/plugin/printer.py,$(share))
 	$(Q)echo 'source $(share)/lazybones.gdb' >'$(DESTDIR)$(autoload_dir)/$(real_name)-gdb.gdb'
+	$(Q)$(instantiate) gdbext/plugin/start.gdb.in >'$(DESTDIR)$(share)/start.gdb'
+ifneq ($(GDBINITDIR),)
+	$(Q)install -d '$(DESTDIR)$(GDBINITDIR)'
+	$(Q)$(call stage,644,'$(DESTDIR)$(share)/start.gdb',$(GDBINITDIR)/lazybones.gdb)
+else
+	@echo "gdb reads nothing of $(PREFIX) at its start. To have its commands there: echo 'source $(share)/start.gdb' >>~/.gdbinit"
+endif
 endif
 ifneq ($(cli),)
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
@@ -450,6 +490,17 @@ ifneq ($(replay),)
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/libexec/lazybones'
 	$(Q)$(call stage,755,$(replay),$(PREFIX)/libexec/lazybones)
 endif
+
+# What install writes; folders stay.
+uninstall: ## remove what install has written to $(DESTDIR)$(PREFIX)
+	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
+	$(Q)rm -rf $(foreach path,$(LIBDIR)/$(real_name) $(LIBDIR)/$(soname) $(LIBDIR)/liblazybones.so \
+		$(LIBDIR)/liblazybones.a $(LIBDIR)/pkgconfig/lazybones.pc $(LIBDIR)/gdb/lazybones-gdb.so \
+		$(PREFIX)/include/lazybones $(PREFIX)/share/doc/lazybones $(share) $(PREFIX)/libexec/lazybones \
+		$(PREFIX)/bin/lazybones $(PREFIX)/bin/lazybones-perf $(autoload_dir)/$(real_name)-gdb.gdb \
+		$(if $(GDBINITDIR),$(GDBINITDIR)/lazybones.gdb) \
+		$(addprefix $(PREFIX)/share/man/man8/,$(notdir $(wildcard probes/man/man8/*.8))),'$(DESTDIR)$(path)') \
+		'$(DESTDIR)$(PREFIX)'/share/man/man1/lazybones.1 '$(DESTDIR)$(PREFIX)'/share/man/man1/lazybones-*.1
 
 clean: ## remove what was built
 	$(Q)rm -rf $(out)

@@ -12,11 +12,11 @@ static const struct {
 	const char *name;
 	lb_quant how;
 } formats[] = {
-	{ "affine2", { LB_QUANT_AFFINE, 2, 64 } }, { "affine3", { LB_QUANT_AFFINE, 3, 64 } },
-	{ "affine4", { LB_QUANT_AFFINE, 4, 64 } }, { "affine5", { LB_QUANT_AFFINE, 5, 64 } },
-	{ "affine6", { LB_QUANT_AFFINE, 6, 64 } }, { "affine8", { LB_QUANT_AFFINE, 8, 64 } },
-	{ "mxfp4", { LB_QUANT_MXFP4, 0, 0 } },     { "mxfp8", { LB_QUANT_MXFP8, 0, 0 } },
-	{ "nvfp4", { LB_QUANT_NVFP4, 0, 0 } },
+	{ "affine2", { .mode = LB_QUANT_AFFINE, .bits = 2, .group = 64 } }, { "affine3", { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 } },
+	{ "affine4", { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 } }, { "affine5", { .mode = LB_QUANT_AFFINE, .bits = 5, .group = 64 } },
+	{ "affine6", { .mode = LB_QUANT_AFFINE, .bits = 6, .group = 64 } }, { "affine8", { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 } },
+	{ "mxfp4", { .mode = LB_QUANT_MXFP4 } },     { "mxfp8", { .mode = LB_QUANT_MXFP8 } },
+	{ "nvfp4", { .mode = LB_QUANT_NVFP4 } },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 static const int rows[] = { 1, 2, 4, 8, 16, 64, 256 };

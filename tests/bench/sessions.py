@@ -29,6 +29,10 @@ class Ours:
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1].rstrip("/\n"))
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port)
 
+    def bytes_of(self, path):
+        self.connection.request("GET", path)
+        return self.connection.getresponse().read()
+
     def ask(self, method, path, **body):
         self.connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
         answer = json.loads(self.connection.getresponse().read())
@@ -74,12 +78,15 @@ def polled(ours, clients, seconds):
 
 def measure_ours(lazybones, program):
     ours = Ours(lazybones)
-    starts = []
+    starts, at_once = [], []
     for _ in range(5):
-        ms, _ = timed(lambda: ours.stop_at(program, "denoise", "x", "100"))
-        starts.append(ms)
-        ours.ask("POST", "/debug/terminate")
+        time.sleep(4)  # a gdb is ready by then
+        for kept in starts, at_once:
+            ms, _ = timed(lambda: ours.stop_at(program, "denoise", "x", "100"))
+            kept.append(ms)
+            ours.ask("POST", "/debug/terminate")
     print("ours_start", median(starts))
+    print("ours_at_once", median(at_once))
     ours.stop_at(program, "denoise", "x", "100")
     print("ours_step", median([timed(lambda: ours.ask("POST", "/debug/step/over"))[0] for _ in range(ROUNDS)]))
     print("ours_variables", median([timed(lambda: ours.ask("GET", "/debug/variables"))[0] for _ in range(ROUNDS)]))
@@ -89,7 +96,7 @@ def measure_ours(lazybones, program):
     print("ours_polled", polled(ours, 4, 5))
     ours.ask("POST", "/debug/terminate")
     ours.stop_at(program, "when_many", "many", "0")
-    print("ours_list", median([timed(lambda: ours.ask("GET", "/tensors?limit=0"))[0] for _ in range(10)]))
+    print("ours_list", median([timed(lambda: ours.bytes_of("/tensors?limit=0"))[0] for _ in range(10)]))
     ours.end()
 
 

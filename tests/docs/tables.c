@@ -1,9 +1,10 @@
 /* Prints a generated part of a document from its source: `tables commands`, `cli`,
- * `probe-units`, `probe-reference`, `recipes`, `routes`, `variables`. */
+ * `probe-units`, `probe-reference`, `recipes`, `routes`, `start`, `variables`. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/forms.h"
 #include "cli/verbs.h"
 #include "ggml/recipe.h"
 #include "inspect/command.h"
@@ -60,7 +61,20 @@ static void print_cli(void)
 	puts("| command | does |\n|---|---|");
 	print_rows(lbx_commands, "lazybones core CORE ", LBX_NEEDS_LIVE, LBX_NEEDS_STACKS);
 	print_rows(lbx_commands, "lazybones ", LBX_NEEDS_LIVE, LBX_NEEDS_CORES);
-	print_rows(lbx_verbs, "lazybones ", 0, 0);
+	for (int i = 0; i < LBX_FORMS; i++) {
+		const struct lbx_command *verb[] = { lbx_forms[i].verb ? &lbx_forms[i].verb->row : NULL, NULL };
+		print_rows(verb, "lazybones ", 0, 0);
+	}
+}
+
+/* What gdb knows from its start on (start.gdb.in). */
+static void print_start(void)
+{
+	for (const struct lbx_command *const *const *table = lbx_gdb_tables; *table; table++)
+		for (const struct lbx_command *const *row = *table; *row; row++)
+			if (!((*row)->needs & LBX_GDB_LACKS))
+				printf("alias tensor %s = tensor load %s\ndocument tensor %s\n%s: `tensor help %s`\nend\n",
+				       (*row)->name, (*row)->name, (*row)->name, (*row)->summary, (*row)->name);
 }
 
 static const struct probe {
@@ -269,6 +283,8 @@ int main(int argc, char **argv)
 		print_cli();
 	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
 		print_variables();
+	} else if (argc == 2 && strcmp(argv[1], "start") == 0) {
+		print_start();
 	} else if (argc == 2 && strcmp(argv[1], "routes") == 0) {
 		print_routes();
 	} else if (argc == 2 && strcmp(argv[1], "recipes") == 0) {
@@ -279,7 +295,7 @@ int main(int argc, char **argv)
 		if (!print_probe_reference())
 			return 1;
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|recipes|routes|variables\n");
+		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|recipes|routes|start|variables\n");
 		return 1;
 	}
 	return 0;

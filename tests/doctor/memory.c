@@ -51,6 +51,44 @@ void play_reused_memory(bool sick)
 	lb_release(kept);
 }
 
+/* Makes a tensor over a row of another, which is gone then: the next of its size gets that memory. */
+void play_borrowed_row(bool sick)
+{
+	lb_tensor *row = NULL;
+
+	LB_SCOPE {
+		lb_tensor *x = lb_named("table", normal(64, 64, 1));
+		lb_eval(x);
+		row = lb_keep(lb_named("row", sick ? lb_from_memory((void *)(uintptr_t)lb_data(x), 64 * sizeof(float),
+								    LB_SHAPE(64), LB_F32, NULL, NULL)
+						   : lb_slice(x, LB_AT(0))));
+		lb_eval(row);
+	}
+	lb_eval(lb_keep(lb_named("next", normal(64, 64, 2))));
+}
+
+/* Likewise, while the other is still there. */
+void play_shared_by_address(bool sick)
+{
+	lb_tensor *x = lb_keep(lb_named("table", normal(64, 64, 1)));
+
+	lb_eval(x);
+	lb_tensor *row = sick ? lb_from_memory((void *)(uintptr_t)lb_data(x), 64 * sizeof(float), LB_SHAPE(64), LB_F32, NULL, NULL)
+			      : lb_slice(x, LB_AT(0));
+	lb_eval(lb_keep(lb_named("row", row)));
+}
+
+/* Keeps a few numbers of a large tensor, and by them all of it. */
+void play_small_view(bool sick)
+{
+	LB_SCOPE {
+		lb_tensor *x = normal(2048, 2600, 3);
+		lb_eval(x);
+		lb_tensor *head = lb_slice(x, LB_AT(0), LB_RANGE(0, 2));
+		lb_eval(lb_keep(sick ? head : lb_multiply(head, lb_scalar(1))));
+	}
+}
+
 /* Frees what a tensor was made over. */
 void play_lent_too_short(bool sick)
 {

@@ -69,7 +69,7 @@ static lb_quantized quantised(const char *name, lb_tensor *x, lb_quant how)
 	return q;
 }
 
-static const lb_quant affine = { LB_QUANT_AFFINE, 4, 64 };
+static const lb_quant affine = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 };
 
 /* One weight that is NaN makes the scale of its group NaN. */
 void play_quantised_nan(bool sick)
@@ -115,10 +115,10 @@ void play_biases_of_another(bool sick)
 /* All formats; and words that have no scales, scales that have no words. */
 void play_quantised(bool sick)
 {
-	static const lb_quant formats[] = { { LB_QUANT_AFFINE, 2, 128 }, { LB_QUANT_AFFINE, 3, 32 },
-					    { LB_QUANT_AFFINE, 5, 64 },  { LB_QUANT_AFFINE, 6, 128 },
-					    { LB_QUANT_AFFINE, 8, 32 },  { LB_QUANT_MXFP4, 4, 32 },
-					    { LB_QUANT_MXFP8, 8, 32 },   { LB_QUANT_NVFP4, 4, 16 } };
+	static const lb_quant formats[] = { { .mode = LB_QUANT_AFFINE, .bits = 2, .group = 128 }, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 },
+					    { .mode = LB_QUANT_AFFINE, .bits = 5, .group = 64 },  { .mode = LB_QUANT_AFFINE, .bits = 6, .group = 128 },
+					    { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 },  { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },
+					    { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 },   { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 } };
 
 	(void)sick;
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {

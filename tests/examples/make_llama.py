@@ -206,11 +206,12 @@ def blocks_of(kind, shape):
     n = int(np.prod(shape)) // elements
     blocks = rng.integers(0, 256, (n, size), dtype="u1")
     deviation = 1 / np.sqrt(shape[1])
-    steps = {"Q4_0": 0.2, "Q4_1": 0.2, "Q8_0": 0.013, "Q4_K": 0.004, "Q6_K": 0.0007}
+    steps = {"Q4_0": 0.2, "Q4_1": 0.2, "Q5_0": 0.1, "Q5_1": 0.1, "Q8_0": 0.013, "Q4_K": 0.004, "Q5_K": 0.002,
+             "Q6_K": 0.0007}
     for at in places:
         step = deviation * steps[kind] * (1 + 0.2 * rng.random((n, 1)))
         if at == 2:  # the least, or its step
-            step = -7.5 * step if kind == "Q4_1" else 7.5 * step
+            step *= (7.5 if kind[1] == "4" else 15.5) * (-1 if kind.endswith("_1") else 1)
         blocks[:, at:at + 2] = step.astype("<f2").view("u1").reshape(n, 2)
     if kind == "MXFP4":
         blocks[:, 0] = rng.integers(121, 124, n)
@@ -352,10 +353,12 @@ def write(folder):
     write_gguf(folder, "mixed", ["Q4_K", "Q6_K", "Q8_0", "F32", "Q4_0"], tied=True)
     write_folder(folder, "hf", False, tokenizer_pairs())
     write_folder(folder, "mlx", True, tokenizer_pieces())
+    for kind in ("Q5_0", "Q5_1", "Q5_K"):
+        write_gguf(folder, kind, [kind])
 
 
 def compare(got, expected, tolerance):
-    got, expected = np.load(got), np.load(expected)
+    got, expected = (np.load(x) if x.endswith(".npy") else np.loadtxt(x) for x in (got, expected))
     if got.shape != expected.shape:
         sys.exit("shape %s, not %s" % (got.shape, expected.shape))
     off = np.abs(got - expected).max() / np.abs(expected).max()

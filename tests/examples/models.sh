@@ -109,7 +109,7 @@ fp4_stride_in_gdb()
 # ---- llama ----
 
 llama=$O/examples/llama llamas=$tmp/llamas
-numpy=("$python" "$here/make_llama.py")
+numpy=("$python" "$here/make_llama.py") kinds_numpy=("$python" "$here/make_kinds.py")
 ids=1,77,300,12,5,350,351,200,40 # PROMPT in make_llama.py
 
 # NAME: its file or folder
@@ -186,6 +186,50 @@ llama_sampling()
 	! llama_greedy F32 -t 2 --top-k=0 --top-p=1 --seed=3
 }
 
+# NAME: the texts of make_kinds.py become the tokens that they become in Python
+llama_texts()
+{
+	local line
+	while IFS= read -r line; do
+		"$llama" "$llamas/$1.gguf" --tokenize --prompt="$line" || return 1
+	done < <("${kinds_numpy[@]}" --texts) >"$tmp/tokens"
+	diff "$tmp/tokens" <("${kinds_numpy[@]}" --tokens "$1")
+}
+
+# PATTERN NAME KEY VALUE: what is said of a file in which that is the value
+llama_complains()
+{
+	ok "llama, $3 is $4" "${kinds_numpy[@]}" --changed "$tmp/changed.gguf" "$2" "$3" "$4"
+	ok "llama says that $3 is $4" complains 1 "$1" "$llama" "$tmp/changed.gguf" -p x
+}
+
+llama_kinds()
+{
+	local name
+	ok "kinds of models by NumPy" "${kinds_numpy[@]}" "$llamas"
+	for name in $("${kinds_numpy[@]}" --names); do
+		ok "llama, $name" llama_logits "$name" 1e-5
+		ok "llama, $name writes" llama_greedy "$name"
+		ok "llama, texts to $name" llama_texts "$name"
+	done
+	ok "llama, gemma3 without a cache" llama_greedy gemma3 --no-cache
+	llama_complains "'general.architecture' is 'phi3', none of llama, qwen2" llama general.architecture "'phi3'"
+	llama_complains "there is no 'qwen2.embedding_length'" qwen2 qwen2.embedding_length None
+	llama_complains "'gemma3.block_count' is 0, not a number from 1" gemma3 gemma3.block_count 0
+	llama_complains "'qwen3.attention.head_count_kv' is a list" qwen3 qwen3.attention.head_count_kv '[2, 2]'
+	llama_complains '4 heads cannot share 3 key heads' qwen3 qwen3.attention.head_count_kv 3
+	llama_complains 'values of 16 features beside keys of 18' llama llama.attention.key_length 18
+	llama_complains "'gemma.attention.head_count' is 4294967295" gemma gemma.attention.head_count 4294967295
+	llama_complains "'qwen2.rope.freq_base' is 'inf'" qwen2 qwen2.rope.freq_base 1e999
+	llama_complains 'rope base of -1' qwen2 qwen2.rope.freq_base -1.0
+	llama_complains "'qwen2.rope.scaling.type' is 'longrope', none of" qwen2-yarn qwen2.rope.scaling.type "'longrope'"
+	llama_complains 'YaRN .* and a scale of 2' qwen2-yarn qwen2.rope.scaling.factor 0.5
+	llama_complains "'gemma2.attention.sliding_window' is 4000000000" gemma2 gemma2.attention.sliding_window 4000000000
+	llama_complains 'caps them at -1' gemma2 gemma2.attn_logit_softcapping -1.0
+	llama_complains "'tokenizer.ggml.pre' is 'tekken', none of" qwen2 tokenizer.ggml.pre "'tekken'"
+	llama_complains 'bos_token_id 512 is not a token' llama tokenizer.ggml.bos_token_id 512
+}
+
 llama_rejects()
 {
 	local bad=$tmp/bad n
@@ -196,7 +240,7 @@ llama_rejects()
 	sed 's/blk.1.ffn_up/blk.1.ffn_UP/' "$llamas/F32.gguf" >"$bad.gguf"
 	ok "llama, a missing tensor" complains 1 "no 'model.layers.1.mlp.up_proj'" "$llama" "$bad.gguf" -p x
 	sed 's/llama.block_count/llama.block_CONUT/' "$llamas/F32.gguf" >"$bad.gguf"
-	ok "llama, no layers" complains 1 'number of layers of 0' "$llama" "$bad.gguf" -p x
+	ok "llama, no layers" complains 1 "there is no 'llama.block_count'" "$llama" "$bad.gguf" -p x
 	sed 's/tokenizer.ggml.scores/tokenizer.ggml.SCORES/' "$llamas/F32.gguf" >"$bad.gguf"
 	ok "llama, no scores" complains 1 'no tokenizer.ggml.scores' "$llama" "$bad.gguf" -p x
 	mkdir "$bad"
@@ -224,11 +268,13 @@ llama_tests()
 		return
 	fi
 	ok "models by NumPy" "${numpy[@]}" "$llamas"
-	for name in F32 Q4_0 Q4_1 Q8_0 Q4_K MXFP4 hf mlx; do
+	for name in F32 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q4_K Q5_K MXFP4 hf mlx; do
 		ok "llama $name" llama_logits $name 1e-5
 	done
 	ok "llama F16" llama_logits F16 5e-3
 	ok "llama BF16" llama_logits BF16 4e-2
+	ok "llama says what it decodes" prints 0 '^llama: 16 matrices in blocks .* float16: 2.6 MiB$' "$llama" "$llamas/Q6_K.gguf" \
+		--ids=$ids -n 0
 	ok "llama Q6_K" llama_logits Q6_K 5e-3 # its weights become f16
 	ok "llama, mixed" llama_logits mixed 5e-3
 	for name in F32 Q4_0 Q8_0 Q4_K MXFP4 hf mlx; do
@@ -243,6 +289,7 @@ llama_tests()
 	ok "llama --buggy" llama_buggy
 	ok "llama's output" llama_output
 	ok "llama's sampling" llama_sampling
+	llama_kinds
 	llama_rejects
 }
 
@@ -429,6 +476,7 @@ models_in_gdb()
 	ok "dit's layout in gdb" dit_offset_in_gdb 0
 	ok "dit's layout in gdb, --swapped" dit_offset_in_gdb 32 --swapped
 	[ ! -x "$llama" ] || ok "llama's positions in gdb" llama_keys_in_gdb
+	ok "minilm's padding in gdb" minilm_in_gdb
 	ok "train's mean in gdb" train_mean_in_gdb '' '^0 tensors of'
 	ok "train's mean in gdb, --buggy" train_mean_in_gdb --buggy '^10 tensors of .* 10 lazy'
 	ok "generate's pipeline in gdb" generate_waits_in_gdb '' 'exited normally'

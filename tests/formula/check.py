@@ -45,9 +45,9 @@ q[order]; q[:, order]; z[0, :, order].T if 0 else z[:, :, order]; z[1, order]; q
 sum(q); mean(q); max(q); min(q); std(q); var(q); prod(q); q.sum(0); q.sum(axis=1); q.sum(axis=-1, keepdims=True); q.mean(axis=(0, 1))
 z.sum(axis=(0, 2)); z.max(axis=1); z.min(axis=-1); z.std(axis=2); z.var(axis=0, ddof=1); i.sum(); i.max(); i.min(); i.prod(axis=1); mask.sum()
 mask.any(); mask.all(); mask.any(axis=0); mask.all(axis=1); q.argmax(); q.argmax(axis=1); q.argmin(axis=0); i.argmin(); i.mean(); u.mean()
-abs(q); abs(i); exp(q); log(abs(q)); sqrt(abs(q)); sin(q); cos(q); tanh(q); square(q); floor(q); ceil(q); round(q); sign(q); sign(i)
+abs(q); abs(i); exp(q); log(abs(q)); sqrt(abs(q)); sin(q); cos(q); tanh(q); tan(q); arctan(q); arcsin(q / 9); arccos(q / 9); sinh(q); cosh(q); arcsinh(q); arccosh(1 + abs(q)); arctanh(q / 9); expm1(q); log1p(abs(q)); log2(abs(q)); log10(abs(q)); arctan2(q, k); arctan2(1, q); square(q); floor(q); ceil(q); round(q); sign(q); sign(i)
 negative(q); absolute(q); maximum(q, k); minimum(q, 0); power(abs(q), 0.5); where(q > 0, q, k); where(mask, 1, 0); where(mask, q, 0)
-clip(q, -0.5, 0.5); q.clip(-1, 1); clip(i, -2, 3); clip(q, None, 0.25); isnan(odd); isinf(odd); isfinite(odd); count_nonzero(i); count_nonzero(mask, axis=1)
+clip(q, -0.5, 0.5); q.clip(-1, 1); clip(i, -2, 3); clip(q, None, 0.25); isnan(odd); isposinf(odd); isneginf(odd); floor_divide(q, 0.5); floor_divide(i, 3); i // -2; u // 3; 7 // 2 * q; invert(i); invert(mask); ~u; isinf(odd); isfinite(odd); count_nonzero(i); count_nonzero(mask, axis=1)
 odd > 0; sign(odd); maximum(odd, 0); odd[isfinite(odd)]; odd == odd
 np.abs(q); np.exp(q).sum(); np.linalg.norm(q); norm(q, axis=1); np.maximum(q, k); np.float32(2) * q if 0 else q
 sort(q, axis=0); q[order].T; sort(i, axis=-1); argsort(q, axis=1); cumsum(q); cumsum(q, axis=1); cumsum(i, axis=0); flip(q); flip(q, axis=1)
@@ -101,7 +101,8 @@ def ask(pid, text):
 
 def words():
     names = {name: getattr(np, name) for name in
-             """sum mean max min std var prod abs exp log sqrt sin cos tanh square floor ceil round sign negative absolute maximum
+             """sum mean max min std var prod abs exp log sqrt sin cos tanh tan arctan arcsin arccos sinh cosh arcsinh arccosh arctanh expm1
+             log1p log2 log10 arctan2 isposinf isneginf floor_divide invert square floor ceil round sign negative absolute maximum
              minimum power where clip isnan isinf isfinite count_nonzero sort argsort cumsum flip swapaxes expand_dims squeeze allclose
              array_equal inf nan pi matmul dot logical_not logical_and logical_or float32 int32 int64""".split()}
     names["norm"] = lambda x, axis=None: np.linalg.norm(x.astype(np.float32), axis=axis)

@@ -81,9 +81,9 @@ static void fuzz_mi(const uint8_t *data, size_t size)
 	struct lbx_mi_line line;
 
 	if (lbx_mi_parse((const char *)data, size, &line)) {
-		lbx_libraries_add(&libraries, line.results);
+		lbx_libraries_take(&libraries, line.results, true);
 		lbx_own_level(json_object_get(line.results, "stack"), &libraries);
-		lbx_libraries_remove(&libraries, line.results);
+		lbx_libraries_take(&libraries, line.results, false);
 		json_decref(lbx_place_of(line.results));
 		lbx_mi_release(&line);
 	}

@@ -28,6 +28,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	sub(/ by [0-9]+ rules$/, " by N rules")
 	sub(/"checked":\["L1",[^]]*\]/, "\"checked\":[IDS]")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
+	sub(/ is executing new program: .*/, " is executing new program")
 	gsub(/Thread ADDRESS \(pid N\)/, "pid N")
 	gsub(/looks at thread [0-9]+/, "looks at thread N")
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")

@@ -105,7 +105,7 @@ lb_tensor *onnx_log_softmax(lb_tensor *x, int axis)
 static const struct onnx_op *find(const char *name)
 {
 	static const struct onnx_op *const tables[] = { onnx_math,  onnx_shape, onnx_reduce,
-							onnx_model, onnx_loss,  onnx_attention };
+							onnx_model, onnx_loss,  onnx_attention, onnx_signal };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		for (const struct onnx_op *op = tables[i]; op->name; op++)
 			if (strcmp(op->name, name) == 0)

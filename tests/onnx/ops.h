@@ -22,7 +22,8 @@ struct onnx_op {
 	lb_tensor *(*run)(struct onnx_call *call);
 };
 
-extern const struct onnx_op onnx_math[], onnx_shape[], onnx_reduce[], onnx_model[], onnx_loss[], onnx_attention[];
+extern const struct onnx_op onnx_math[], onnx_shape[], onnx_reduce[], onnx_model[], onnx_loss[], onnx_attention[],
+    onnx_signal[];
 
 /* Runs the node: all its outputs, or false with an error, or with call->refused. A node with
  * attributes that nobody asked for is refused. */

@@ -103,43 +103,10 @@ static lb_tensor *cast_like(lb_tensor *x, lb_tensor *like)
 	return lb_astype(x, lb_dtype_of(like));
 }
 
-/* ---- functions that the runtime has not: by their definitions ---- */
-
-static lb_tensor *tan_of(lb_tensor *x)
+static lb_tensor *bit_shift(struct onnx_call *c)
 {
-	return lb_divide(lb_sin(x), lb_cos(x));
-}
-
-static lb_tensor *sinh_of(lb_tensor *x)
-{
-	return lb_divide(lb_subtract(lb_exp(x), lb_exp(lb_negative(x))), number(2));
-}
-
-static lb_tensor *cosh_of(lb_tensor *x)
-{
-	return lb_divide(lb_add(lb_exp(x), lb_exp(lb_negative(x))), number(2));
-}
-
-static lb_tensor *asinh_of(lb_tensor *x)
-{
-	return lb_log(lb_add(x, lb_sqrt(lb_add(lb_square(x), number(1)))));
-}
-
-static lb_tensor *acosh_of(lb_tensor *x)
-{
-	return lb_log(lb_add(x, lb_sqrt(lb_subtract(lb_square(x), number(1)))));
-}
-
-static lb_tensor *atanh_of(lb_tensor *x)
-{
-	lb_tensor *ratio = lb_divide(lb_add(number(1), x), lb_subtract(number(1), x));
-	return lb_divide(lb_log(ratio), number(2));
-}
-
-static lb_tensor *sign(lb_tensor *x)
-{
-	lb_tensor *zero = lb_scalar_int(0);
-	return lb_subtract(lb_astype(lb_greater(x, zero), lb_dtype_of(x)), lb_astype(lb_less(x, zero), lb_dtype_of(x)));
+	bool left = strcmp(onnx_text(c, "direction", ""), "LEFT") == 0;
+	return (left ? lb_left_shift : lb_right_shift)(c->in[0], c->in[1]);
 }
 
 /* ---- activations ---- */
@@ -303,19 +270,28 @@ static lb_tensor *dynamic_quantize_linear(struct onnx_call *c)
 
 const struct onnx_op onnx_math[] = {
 	{ "Abs", .unary = lb_abs },
-	{ "Acosh", .unary = acosh_of },
+	{ "Acos", .unary = lb_arccos },
+	{ "Acosh", .unary = lb_arccosh },
 	{ "Add", .binary = lb_add },
 	{ "And", .binary = lb_logical_and },
-	{ "Asinh", .unary = asinh_of },
-	{ "Atanh", .unary = atanh_of },
+	{ "Asin", .unary = lb_arcsin },
+	{ "Asinh", .unary = lb_arcsinh },
+	{ "Atan", .unary = lb_arctan },
+	{ "Atanh", .unary = lb_arctanh },
+	{ "BitShift", .run = bit_shift },
+	{ "BitwiseAnd", .binary = lb_bitwise_and },
+	{ "BitwiseNot", .unary = lb_bitwise_invert },
+	{ "BitwiseOr", .binary = lb_bitwise_or },
+	{ "BitwiseXor", .binary = lb_bitwise_xor },
 	{ "Cast", .run = cast },
 	{ "CastLike", .binary = cast_like },
 	{ "Ceil", .unary = lb_ceil },
 	{ "Celu", .run = celu },
 	{ "Clip", .run = clip },
 	{ "Cos", .unary = lb_cos },
-	{ "Cosh", .unary = cosh_of },
+	{ "Cosh", .unary = lb_cosh },
 	{ "DequantizeLinear", .run = dequantize_linear },
+	{ "Det", .unary = lb_det },
 	{ "Div", .binary = divide },
 	{ "DynamicQuantizeLinear", .run = dynamic_quantize_linear },
 	{ "Elu", .run = elu },
@@ -353,16 +329,16 @@ const struct onnx_op onnx_math[] = {
 	{ "Selu", .run = selu },
 	{ "Shrink", .run = shrink },
 	{ "Sigmoid", .unary = lb_sigmoid },
-	{ "Sign", .unary = sign },
+	{ "Sign", .unary = lb_sign },
 	{ "Sin", .unary = lb_sin },
-	{ "Sinh", .unary = sinh_of },
+	{ "Sinh", .unary = lb_sinh },
 	{ "Softplus", .unary = softplus },
 	{ "Softsign", .unary = softsign },
 	{ "Sqrt", .unary = lb_sqrt },
 	{ "Sub", .binary = lb_subtract },
 	{ "Sum", .run = n_sum },
 	{ "Swish", .run = swish },
-	{ "Tan", .unary = tan_of },
+	{ "Tan", .unary = lb_tan },
 	{ "Tanh", .unary = lb_tanh },
 	{ "ThresholdedRelu", .run = thresholded_relu },
 	{ "Where", .run = where },

@@ -271,6 +271,61 @@ static lb_tensor *conv(struct onnx_call *c)
 	return lb_transpose(y, (lb_list){ rank, second });
 }
 
+/* Weights lie as (channels, outputs / group, …), and what is padded is cut off the result. */
+static lb_tensor *conv_transpose(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *weight = c->in[1], *y;
+	int rank = lb_rank(x), n = rank - 2;
+	int64_t groups = onnx_int(c, "group", 1), m = lb_dim(weight, 1) * groups;
+	lb_list strides = onnx_ints(c, "strides"), dilations = onnx_ints(c, "dilations"), pads = onnx_ints(c, "pads");
+	lb_list more = onnx_ints(c, "output_padding"), sizes = onnx_ints(c, "output_shape");
+	const char *same = onnx_text(c, "auto_pad", "NOTSET");
+	int64_t last[LB_MAX_RANK], second[LB_MAX_RANK], shape[LB_MAX_RANK], axes[LB_MAX_RANK];
+	lb_conv3d_options o = { .groups = groups };
+	onnx_ints(c, "kernel_shape");
+	if (n < 1 || n > 3)
+		return onnx_refuse(c, "transposed convolutions over %d axes", n);
+	for (int k = 0; k < rank; k++) {
+		last[k] = k == 0 ? 0 : k == rank - 1 ? 1 : k + 1;
+		second[k] = k == 0 ? 0 : k == 1 ? rank - 1 : k - 1;
+	}
+	shape[0] = groups;
+	shape[1] = lb_dim(weight, 0) / groups;
+	shape[2] = m / groups;
+	axes[0] = 0;
+	axes[1] = 2;
+	for (int k = 0; k < n; k++) {
+		shape[3 + k] = lb_dim(weight, 2 + k);
+		axes[2 + k] = 3 + k;
+		o.stride[k] = at_or(strides, k, 1);
+		o.dilation[k] = at_or(dilations, k, 1);
+	}
+	axes[2 + n] = 1;
+	weight = lb_transpose(lb_reshape(weight, (lb_list){ rank + 1, shape }), (lb_list){ rank + 1, axes });
+	weight = lb_flatten(weight, 0, 1);
+	x = lb_transpose(x, (lb_list){ rank, last });
+	lb_conv_options flat = { { o.stride[0], o.stride[1] }, { 0, 0 }, { o.dilation[0], o.dilation[1] }, groups };
+	y = n == 1   ? lb_conv_transpose1d(x, weight, flat, at_or(more, 0, 0))
+	    : n == 2 ? lb_conv_transpose2d(x, weight, flat, LB_SHAPE(at_or(more, 0, 0), at_or(more, 1, 0)))
+		     : lb_conv_transpose3d(x, weight, o, LB_SHAPE(at_or(more, 0, 0), at_or(more, 1, 0), at_or(more, 2, 0)));
+	y = y ? lb_transpose(y, (lb_list){ rank, second }) : NULL;
+	for (int k = 0; y && k < n; k++) {
+		int64_t whole = lb_dim(y, 2 + k), low = at_or(pads, k, 0), high = at_or(pads, n + k, 0);
+		if (sizes.n > 0 || strcmp(same, "NOTSET") != 0) {
+			int64_t size = sizes.n > 0 ? sizes.v[k] : lb_dim(c->in[0], 2 + k) * o.stride[k], out = whole - size;
+			low = out < 0 ? 0 : strcmp(same, "SAME_UPPER") == 0 ? out / 2 : out - out / 2;
+			high = out - low;
+		}
+		if (high < 0) {
+			int64_t behind[LB_MAX_RANK] = { 0 };
+			behind[2 + k] = -high;
+			y = lb_pad(y, LB_SHAPE(), (lb_list){ rank, behind }, 0);
+		}
+		y = onnx_part(y, 2 + k, low, whole - high);
+	}
+	return y && c->in[2] ? lb_add(y, onnx_channels(c->in[2], rank)) : y;
+}
+
 /* ---- norms ---- */
 
 static lb_tensor *layer_norm(struct onnx_call *c)
@@ -381,6 +436,7 @@ const struct onnx_op onnx_model[] = {
 	{ "BatchNormalization", .run = batch_norm },
 	{ "Col2Im", .run = col_to_im },
 	{ "Conv", .run = conv },
+	{ "ConvTranspose", .run = conv_transpose },
 	{ "Einsum", .run = einsum },
 	{ "Gemm", .run = gemm },
 	{ "GlobalAveragePool", .unary = global_average_pool },

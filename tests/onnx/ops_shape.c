@@ -407,22 +407,23 @@ static lb_tensor *trilu(struct onnx_call *c)
 	return lb_where(kept, x, lb_scalar_int(0));
 }
 
-/* The updates at places of the flat x: set, or added. */
+/* The updates at places of the flat x. */
 static lb_tensor *scatter(struct onnx_call *c, lb_tensor *x, lb_tensor *at, lb_tensor *updates)
 {
+	static const char *const words[] = {
+		[LB_PUT_ASSIGN] = "none", [LB_PUT_ADD] = "add", [LB_PUT_MULTIPLY] = "mul",
+		[LB_PUT_MAX] = "max",	  [LB_PUT_MIN] = "min",
+	};
 	const char *reduction = onnx_text(c, "reduction", "none");
 	lb_list shape = { lb_rank(x), lb_shape(x) };
-	lb_tensor *flat = lb_reshape(x, LB_SHAPE(-1)), *y;
-	at = lb_reshape(at, LB_SHAPE(-1));
-	if (strcmp(reduction, "add") == 0)
-		return lb_reshape(lb_scatter_add(flat, at, updates, 0), shape);
-	if (strcmp(reduction, "none") != 0)
+	int how = 0, n = sizeof words / sizeof *words;
+
+	while (how < n && strcmp(words[how], reduction) != 0)
+		how++;
+	if (how == n)
 		return onnx_refuse(c, "reduction %s of a scatter", reduction);
-	lb_tensor *zeros = lb_zeros(LB_SHAPE(lb_size(x)), lb_dtype_of(x));
-	lb_tensor *ones = lb_ones((lb_list){ lb_rank(updates), lb_shape(updates) }, lb_dtype_of(x));
-	lb_tensor *set = lb_greater(lb_scatter_add(zeros, at, ones, 0), lb_scalar(0));
-	y = lb_where(set, lb_scatter_add(zeros, at, updates, 0), flat);
-	return lb_reshape(y, shape);
+	lb_tensor *flat = lb_reshape(x, LB_SHAPE(-1));
+	return lb_reshape(lb_put_along_axis(flat, lb_reshape(at, LB_SHAPE(-1)), updates, 0, (lb_put)how), shape);
 }
 
 static lb_tensor *scatter_elements(struct onnx_call *c)

@@ -1,11 +1,13 @@
 """An editor's session: cdt-gdb-adapter speaks the Debug Adapter Protocol, over a gdb that has our commands. Called by
-tests/serve/run: ADAPTER LOADER PROGRAM; where a line of the source is marked "told"."""
+tests/serve/run: ADAPTER LOADER PROGRAM BILLION; where a line of the source is marked "told", and a program that
+has a tensor of a billion elements."""
 
 import json
+import os
 import subprocess
 import sys
 
-ADAPTER, LOADER, PROGRAM = sys.argv[1:4]
+ADAPTER, LOADER, PROGRAM, BILLION = sys.argv[1:5]
 SOURCE = "tests/serve/loop.c"
 LINE = next(n for n, text in enumerate(open(SOURCE), 1) if "/* told */" in text)
 counts = {"passed": 0, "failed": 0}
@@ -85,6 +87,32 @@ frames = adapter.ask("stackTrace", threadId=thread)["stackFrames"]
 check("a catch stops it, with the program's frame among those of the library", "main" in [f["name"] for f in frames], frames)
 text = adapter.say("tensor stats bad", frames[0]["id"])
 check("what was caught", "4 NaN" in text or "nan" in text.lower(), text)
+adapter.ask("disconnect")
+adapter.process.kill()
+adapter.process.wait()
+
+# The pane of variables, with the printer.
+adapter = Adapter()
+adapter.ask("initialize", adapterID="gdb", pathFormat="path")
+adapter.send("launch", program=BILLION, gdb="gdb", gdbAsync=False, gdbNonStop=False,
+             initCommands=[f"source {LOADER}", f"source {os.path.abspath('gdbext/plugin/printer.py')}"])
+adapter.wait_for("initialized")
+LINE = next(n for n, text in enumerate(open("tests/gdb/billion.c"), 1) if "__asm__" in text)
+adapter.ask("setBreakpoints", source={"path": "tests/gdb/billion.c"}, breakpoints=[{"line": LINE}])
+adapter.ask("configurationDone")
+thread = adapter.wait_for("stopped")["threadId"]
+frames = adapter.ask("stackTrace", threadId=thread)["stackFrames"]
+
+
+def variables(reference):
+    return {v["name"]: v for v in adapter.ask("variables", variablesReference=reference)["variables"]}
+
+
+scopes = adapter.ask("scopes", frameId=frames[0]["id"])["scopes"]
+told = variables(scopes[0]["variablesReference"])
+check("a tensor in the pane", told["big"]["value"] == "big: float32 (1000000000,), ready", told)
+told = adapter.ask("evaluate", expression="small", frameId=frames[0]["id"], context="hover")
+check("a tooltip has a tensor's name and shape", told["result"] == "small: float32 (2, 3), lazy", told)
 adapter.ask("disconnect")
 adapter.process.kill()
 adapter.process.wait()

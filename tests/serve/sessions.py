@@ -5,7 +5,9 @@ import glob
 import http.client
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import socket
@@ -108,6 +110,10 @@ def server(*arguments, **options):
             made.stop()
 
 
+def parent_of(pid):
+    return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+
+
 def children_of(pid):
     found = []
     for one in filter(str.isdigit, os.listdir("/proc")):
@@ -198,6 +204,8 @@ def case_states():
         s.data("POST", "/debug/continue_async")
         told = s.paused("exited")
         check("and the end of the program", told["stop"].get("signal") == "SIGSEGV", told)
+        status, answer = s.post("/debug/step/over")
+        check("but by no step", status == 409 and "continue_async" in answer["error"], answer)
         s.data("POST", "/debug/continue_async")
         check("which can run again", s.paused()["stop"].get("signal") == "SIGSEGV")
 
@@ -231,7 +239,13 @@ def case_steps():
         told = s.data("GET", f"/source?file_path={quote(SOURCE)}&first={LINES['step']}&count=1")
         check("lines of a source", told["lines"][0].endswith("/* step */"), told)
         check("no source", s.get("/source?file_path=/nonexistent.c")[0] == 404)
-        check("an unknown frame is refused", s.post("/debug/select", level=99)[0] >= 400)
+        check("an unknown frame is refused", s.post("/debug/select", level=99)[0] == 422)
+        status, answer = s.post("/debug/select", level=-1)
+        check("so is one below the innermost", status == 400 and "level" in answer["error"], answer)
+        status, answer = s.post("/command", command="frame 0", timeout=-1)
+        check("a time that is negative", status == 400 and "'timeout' is negative" in answer["error"], answer)
+        check("what gdb does not know", s.post("/command", command="nonsense")[0] == 422)
+        check("arguments are a list", s.post("/debug/start", program=LOOP, args="x")[0] == 400)
 
 
 def case_breakpoints():
@@ -264,6 +278,15 @@ def case_breakpoints():
         check("clear", s.data("POST", "/debug/breakpoints/clear")["removed"] >= 2)
         check("none are left", s.data("GET", "/debug/breakpoints")["breakpoints"] == [])
         check("an unknown one", s.post("/debug/breakpoint/remove", id=77)[0] >= 400)
+        told = s.data("POST", "/debug/breakpoint", file_path=SOURCE, line=LINES["no code"])
+        check("a line without code: the next that has some", told["line"] > LINES["no code"], told)
+        again = s.data("POST", "/debug/breakpoint/remove", file_path=SOURCE, line=LINES["no code"])
+        check("is removed as it was set", again["removed"] == told["id"], again)
+        told = s.data("POST", "/debug/breakpoint", file_path="loop.c", line=LINES["told"])
+        status, answer = s.post("/debug/breakpoint/remove", file_path="p.c", line=LINES["told"])
+        check("a file that only ends alike", status == 404, answer)
+        again = s.data("POST", "/debug/breakpoint/remove", file_path="loop.c", line=LINES["told"])
+        check("so is one by the name of its file", again["removed"] == told["id"], again)
 
 
 def case_tensors():
@@ -293,6 +316,15 @@ def case_tensors():
         else:
             counts["skipped"] += 1
             print("skip: no dot (graphviz): graph.svg")
+            status, answer = s.ask("GET", "/tensors/next/graph.svg")
+            check("what takes the place of dot", status == 422 and "graphviz; without it the command graph writes" in answer["error"],
+                  answer)
+            dot = os.path.join(s.folder, "next.dot")
+            s.data("POST", "/command", command=f"tensor graph next --dot {dot}")
+            check("it does", open(dot).read().startswith("digraph"))
+        for path in ("/tensors?glob=x%5B", "/diff?a=x%5B0&b=next", "/doctor?glob=x%5B&seconds=1"):
+            status, answer = s.get(path)
+            check(f"an open bracket: {path}", status in (200, 422), (status, answer))
         status, answer = s.get("/tensors/nothing")
         check("an unknown one", status == 422 and "no tensor 'nothing'" in answer["error"], answer)
         told = s.data("GET", "/diff?a=next&b=latents")
@@ -310,6 +342,11 @@ def case_tensors():
         check("evaluate a slice of what is lazy", told["computed_outside"] and told["print"]["values"] == [2, 2], told)
         status, answer = s.post("/debug/evaluate", expression="next @ nobody")
         check("an expression that makes no sense", status == 422 and "^" in answer["error"] and "nobody" in answer["error"], answer)
+        counted = [s.data("POST", "/debug/evaluate", expression=e)["value"]
+                   for e in ("steps += 10", "steps++", "i = 7", "steps", "i")]
+        check("what assigns does so once", counted == ["13", "13", "7", "14", "7"], counted)
+        status, answer = s.post("/command", command="tensor info scaled(latents,2) --json")
+        check("nothing is called", status == 422 and "would call the program" in answer["error"], answer)
         check("evaluate nonsense", s.post("/debug/evaluate", expression="nonsense +")[0] == 422)
         check("two lines are refused", s.post("/debug/evaluate", expression="1\nshell id")[0] == 400)
         check("the program has not changed", s.data("GET", "/tensors/next")["state"] == "lazy")
@@ -318,6 +355,67 @@ def case_tensors():
         told = s.data("POST", "/command", command="tensor info next --json")
         check("one of ours, as JSON", told["name"] == "next", told)
         check("one that fails", s.post("/command", command="tensor info nothing --json")[0] == 422)
+        status, answer = s.post("/command", command="tensor info nothing")
+        check("one that fails without JSON", status == 422 and "no tensor 'nothing'" in answer["error"], answer)
+        told = s.data("POST", "/command", command="info args")
+        check("which is not said of the next", "steps = " in told["text"], told)
+
+
+def case_namesakes():
+    """Of several tensors of a name that one is meant which the variable holds now."""
+    with server() as s:
+        s.at("told", args=["x", "9"])
+        for _ in range(3):
+            s.data("POST", "/debug/continue_async")
+            s.paused()
+        held = {v["name"]: v["tensor"] for v in s.data("GET", "/debug/variables")["variables"] if "tensor" in v}
+        check("namesakes", held["next"]["name"] == held["latents"]["name"] == "next" and
+              held["next"]["id"] != held["latents"]["id"], held)
+        told = s.data("GET", "/tensors/next")
+        check("the variable's", told["id"] == held["next"]["id"] and "variable" in told["chosen"][0]["why"], told)
+        told = s.data("GET", "/tensors/latents")
+        check("a name comes before a variable, which is told", told["name"] == "latents" and "the variable" in told["chosen"][0]["why"], told)
+        told = s.data("GET", "/tensors/(latents)")
+        check("which brackets mean", told["id"] == held["latents"]["id"] and "chosen" not in told, told)
+        s.data("POST", "/command", command="set var next = 0")
+        told = s.data("GET", "/tensors/next")
+        check("where the variable is null", told["name"] == "next" and "variable" not in told["chosen"][0]["why"], told)
+        s.data("POST", "/debug/evaluate", expression="next = latents")
+        told = s.data("GET", "/tensors/next")
+        check("after it was assigned", told["id"] == held["latents"]["id"], told)
+        s.data("POST", "/debug/continue_async")
+        s.paused()
+        told = s.data("GET", "/tensors/next")
+        check("at the next stop", told["id"] > held["next"]["id"], told)
+        s.data("POST", "/debug/select", level=1)
+        told = s.data("GET", "/tensors/next")
+        check("in a frame that has no such variable", "variable" not in told["chosen"][0]["why"], told)
+
+
+def case_shadowed():
+    """Variables of a name in nested blocks: each has its own tensor, also in a trace that is laid beside another."""
+    with server() as s:
+        traces = []
+        for _ in range(2):
+            s.data("POST", "/debug/start", program=LOOP, args=["shadow", "0"])
+            s.data("POST", "/debug/breakpoint", file_path=SOURCE, line=LINES["shadowed"])
+            s.data("POST", "/debug/continue_async")
+            s.paused()
+            held = [v["tensor"]["name"] for v in s.data("GET", "/debug/variables")["variables"] if v["name"] == "x"]
+            check("each of a name has its own tensor", held == ["innermost", "inner", "outer"], held)
+            for expression in ["null.shape", "null + 1", "null[0]", "null.mean()"]:
+                status, answer = s.post("/debug/evaluate", expression=expression)
+                check(f"of what is NULL: {expression}", status == 422 and "'null' is a NULL tensor" in answer["error"], answer)
+            for expression in ["wild[0]", "wild - 1"]:
+                status, answer = s.post("/debug/evaluate", expression=expression)
+                check(f"of what is wild: {expression}", status == 422 and "0x4141414141 is not a tensor" in answer["error"], answer)
+            for expression, value in [("null", "0x0"), ("null == 0", "1")]:
+                told = s.data("POST", "/debug/evaluate", expression=expression)
+                check(f"but {expression} is said", told["value"].endswith(value), told)
+            traces.append(os.path.join(s.folder, s.data("POST", "/debug/terminate")["trace"]))
+        for other in traces:
+            done = subprocess.run([LAZYBONES, "trace-diff", traces[0], other], capture_output=True, text=True, timeout=60)
+            check("a trace is as its like", done.returncode == 0 and "0 of 1 pair differ" in done.stdout, done)
 
 
 def case_catch():
@@ -333,6 +431,12 @@ def case_catch():
         told = s.data("POST", "/debug/graph/step", how="on")
         check("steps of the graph", told["state"] == "paused", told)
         check("how is checked", s.post("/debug/graph/step", how="; shell id")[0] == 400)
+        check("one that there is not", s.post("/debug/graph/step", how="next")[0] == 422)
+        s.at("told")
+        s.data("POST", "/debug/breakpoints/clear")
+        s.data("POST", "/debug/graph/step", how="on")
+        told = s.data("POST", "/debug/graph/step", how="in", wait=60)
+        check("`in` is answered when it has ended", told["state"] == "paused" and "location" in told, told)
 
 
 def case_events():
@@ -374,6 +478,84 @@ def case_events():
         check("who was away goes on", seen[before]["event"] == "exited", seen[before:])
 
 
+class Events:
+    """The events of some types, as they come."""
+
+    def __init__(self, s, types):
+        self.seen = []
+        self.connection = http.client.HTTPConnection("127.0.0.1", s.port, timeout=30)
+        self.connection.request("GET", f"/events?types={types}")
+        self.answer = self.connection.getresponse()
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        event = {}
+        with contextlib.suppress(OSError, ValueError, AttributeError, http.client.HTTPException):
+            while line := self.answer.readline().decode():
+                key, _, value = line.rstrip("\n").partition(": ")
+                if line == "\n" and event.get("event"):
+                    self.seen.append((event["event"], json.loads(event["data"])))
+                    event = {}
+                elif key:
+                    event[key] = value
+
+    def next(self):
+        """The data of the next one, or None."""
+        return self.seen.pop(0)[1] if wait_until(lambda: self.seen) else None
+
+    def stop(self):
+        self.connection.sock.shutdown(socket.SHUT_RDWR)
+        self.connection.close()
+        self.thread.join(10)
+
+
+def case_news():
+    """Tensors that are born and gone, and findings, for those who listen for them."""
+    with server("--no-trace") as s:
+        s.at("step")
+        check("types that there are not: 400", s.get("/events?types=stopped,nothing")[0] == 400 and s.get("/events?types=")[0] == 400)
+        events = Events(s, "tensors")
+        first = events.next()
+        check("the first time their number alone", first["total"] >= 1 and "born" not in first, first)
+        s.data("POST", "/debug/step/over")
+        told = events.next()
+        born = {t["op"]: t for t in told["born"]}
+        check("born since the last stop", born.get("multiply", {}).get("shape") == [1, 256, 64] and
+              told["total"] == first["total"] + len(told["born"]) and not told["gone"], told)
+        s.data("POST", "/debug/breakpoints/clear")
+        s.data("POST", "/debug/breakpoint", file_path=SOURCE, line=LINES["end"])
+        s.data("POST", "/debug/continue_async")
+        s.paused()
+        told = events.next()
+        check("gone since the last stop", {"latents"} <= {t["name"] for t in told["gone"]} and not told["more_gone"], told)
+        events.stop()
+    with server("--no-trace") as s:
+        s.data("POST", "/debug/start", program=LOOP, args=["many", "0"])
+        s.data("POST", "/debug/breakpoint", function="make_many")
+        s.data("POST", "/debug/continue_async")
+        s.paused()
+        events = Events(s, "tensors")
+        check("none yet", events.next()["total"] == 0)
+        s.data("POST", "/debug/breakpoint", function="when_many")
+        s.data("POST", "/debug/continue_async")
+        s.paused()
+        told = events.next()
+        check("of many the first are told, and how many more", len(told["born"]) == 100 and
+              told["born"][99]["name"] == "many.99" and told["more_born"] == told["total"] - 100 >= 9900, told)
+        events.stop()
+    with server("--no-trace") as s:
+        s.at("end", args=["nan", "0"])
+        events = Events(s, "findings")
+        found = s.data("GET", "/doctor")["findings"]
+        told = events.next()
+        check("what the doctor finds, whoever asks", found and told["findings"] == found, (found, told))
+        s.data("POST", "/command", command="tensor doctor --json")
+        time.sleep(0.3)
+        check("is told once", events.seen == [], events.seen)
+        events.stop()
+
+
 def case_core():
     with server() as s:
         s.at("told", args=["lazy"])
@@ -383,15 +565,87 @@ def case_core():
         told = s.data("POST", "/debug/start", core=core)
         check("a core is paused", told["state"] == "paused" and told["kind"] == "core", told)
         check("in the program's own frame", told["location"]["function"] == "denoise", told)
+        check("nothing to warn of", "warning" not in told, told)
         check("its tensors", s.data("GET", "/tensors/next/values?slice=0,0,:2")["values"] == [2, 2])
         status, answer = s.post("/debug/continue_async")
         check("it cannot run", status == 409 and "core" in answer["error"], answer)
         with open(os.path.join(s.folder, "cut"), "wb") as cut:
             cut.write(open(core, "rb").read(5000))
         status, answer = s.post("/debug/start", core=os.path.join(s.folder, "cut"))
-        check("a core that is cut", status in (200, 500), answer)
+        check("a core that is cut", status in (200, 422), answer)
+        status, answer = s.post("/debug/start", core=LOOP)
+        check("a program is no core", status == 400 and "no core file" in answer["error"], answer)
+        blank = os.path.join(s.folder, "a core's \\ \"folder\"")
+        os.mkdir(blank)
+        shutil.copy(core, blank)
+        told = s.data("POST", "/debug/start", core=os.path.join(blank, "core.loop"))
+        check("a core in a folder with blanks and quotes", told["state"] == "paused", told)
+        told = s.data("POST", "/debug/start", core=core, program=os.path.join(WORK, "billion"))
+        check("a core with another program", "billion" in told["warning"] and "build id" in told["warning"], told)
+        s.data("POST", "/debug/terminate")
+        moved = os.path.join(s.folder, "moved")
+        shutil.copy(LOOP, moved)
+        s.at("told", program=moved, args=["lazy"])
+        s.data("POST", "/command", command=f"gcore {core}.moved")
+        s.data("POST", "/debug/terminate")
+        os.rename(moved, moved + ".away")
+        s.data("POST", "/debug/start", core=core + ".moved")
+        told = s.data("GET", "/debug/status")
+        check("a core without its program", "moved, is missing, its build id is " in told["warning"] and
+              "`program` says where it is now" in told["warning"], told)
+        told = s.data("POST", "/debug/start", core=core + ".moved", program=moved + ".away")
+        check("its program, where it is now", "warning" not in told, told)
     with server("--core", core) as s:
         check("begun with a core", s.data("GET", "/debug/status")["state"] == "paused")
+
+
+def case_arguments():
+    """A program gets its arguments as they are, wherever a shell or gdb would read something into them."""
+    odd = ["a b", "", "$HOME `id` *", "\"'\\", "two\nlines", "tab\there", "~!#;&|<>(){}[]?^", "é"]
+    with server() as s:
+        s.data("POST", "/debug/start", program=shutil.which("printf"), args=["[%s]"] + odd, cwd="/")
+        s.data("POST", "/debug/continue_async")
+        s.data("GET", "/debug/status?wait=20")
+        told = s.data("GET", "/debug/output")["text"]
+        check("odd arguments", told.replace("\r\n", "\n") == "".join(f"[{a}]" for a in odd), told)
+
+
+def case_input():
+    """What a program reads is a file that gdb is told of, or never comes."""
+    with server() as s:
+        given = os.path.join(s.folder, "input.txt")
+        with open(given, "w") as file:
+            file.write("what it reads")
+        s.data("POST", "/debug/start", program=shutil.which("cat"))
+        s.data("POST", "/command", command=f"set args - < {given}")
+        s.data("POST", "/debug/continue_async")
+        s.paused("exited")
+        check("a program's input", s.data("GET", "/debug/output")["text"] == "what it reads", s.data("GET", "/debug/output"))
+        s.data("POST", "/debug/start", program=shutil.which("cat"))
+        s.data("POST", "/debug/continue_async")
+        told = s.data("POST", "/debug/pause")
+        check("one that waits for it can be stopped", told["state"] == "paused", told)
+
+
+def case_spare():
+    """A gdb is ready before it is needed; one that has died is no trouble, and none is left."""
+    def gdbs(s):
+        return [c for c in children_of(s.process.pid) if open(f"/proc/{c}/comm").read() == "gdb\n"]
+
+    with server() as s:
+        check("one is ready", wait_until(lambda: gdbs(s)))
+        os.kill(gdbs(s)[0], signal.SIGKILL)
+        s.at("told")
+        check("it had died", s.data("GET", "/debug/status")["state"] == "paused")
+        first = parent_of(s.data("GET", "/debug/status")["pid"])
+        check("another is ready", wait_until(lambda: len(gdbs(s)) == 2, 20))
+        spare = next(g for g in gdbs(s) if g != first)
+        s.data("POST", "/debug/terminate")
+        s.at("told")
+        check("which is taken", parent_of(s.data("GET", "/debug/status")["pid"]) == spare)
+        wait_until(lambda: len(gdbs(s)) == 2, 20)
+        left = gdbs(s)
+    check("none is left", wait_until(lambda: not any(is_alive(g) for g in left)))
 
 
 def case_process():
@@ -408,7 +662,7 @@ def case_process():
             check("it goes on", s.data("POST", "/debug/pause")["state"] == "paused")
             s.data("POST", "/debug/terminate")
             check("it lives on", wait_until(lambda: open(f"/proc/{loop.pid}/stat").read().split()[2] in "RS"))
-            check("no such process", s.post("/debug/start", pid=2 ** 30)[0] >= 400)
+            check("no such process", s.post("/debug/start", pid=2 ** 30)[0] == 404)
     finally:
         loop.kill()
         loop.wait()
@@ -458,7 +712,10 @@ def case_hostile():
         check("no JSON: 400", s.ask("POST", "/debug/evaluate", "{")[0] == 400)
         check("no object: 400", s.ask("POST", "/debug/evaluate", "[1]")[0] == 400)
         check("another type: 400", s.ask("POST", "/debug/evaluate", "{}", headers={"Content-Type": "text/plain"})[0] == 400)
-        check("twice the same: 400", s.ask("POST", "/debug/evaluate", '{"a":1,"a":2}')[0] == 400)
+        for body, why in [('{"a":1,\n"a":2}', "duplicate object key"), ('{"line":99999999999999999999}', "too big integer"),
+                          ('{"expression":"a\\u0000b"}', "u0000"), ('{"expression":', "end of file")]:
+            status, answer = s.ask("POST", "/debug/evaluate", body)
+            check(f"why it is no JSON: {why}", status == 400 and why in answer["error"] and "column" in answer["error"], answer)
         check("no such method", s.ask("DELETE", "/sessions")[0] == 405)
         for junk in [b"\0\0\0\0", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
                      b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", os.urandom(4000)]:
@@ -500,8 +757,7 @@ def case_killed():
     """Whatever is killed: the server answers, and the trace has all that was answered."""
     with server() as s:
         s.at("told")
-        gdb = next(c for c in children_of(s.process.pid) if "gdb" in open(f"/proc/{c}/comm").read())
-        os.kill(gdb, signal.SIGKILL)
+        os.kill(parent_of(s.data("GET", "/debug/status")["pid"]), signal.SIGKILL)
         check("gdb is killed", wait_until(lambda: s.data("GET", "/debug/status")["state"] == "ended"))
         status, answer = s.get("/debug/location")
         check("which is a message", status == 410 and "has ended" in answer["error"], answer)
@@ -510,16 +766,12 @@ def case_killed():
         s.at("told")
         program = s.data("GET", "/debug/status")["pid"]
         os.kill(program, signal.SIGKILL)
+        wait_until(lambda: open(f"/proc/{program}/stat").read().rpartition(")")[2].split()[0] == "Z")
         s.data("POST", "/debug/continue_async")
-        told = s.paused()
-        check("the program is killed, which gdb says", told["stop"]["reason"] == "error", told)
-        s.data("POST", "/debug/breakpoints/clear")
-        for _ in range(10):  # gdb fails once more, if it asks for registers before it is told of the end
-            s.data("POST", "/debug/continue_async")
-            told = s.data("GET", "/debug/status?wait=20")
-            if told["state"] == "exited":
-                break
-        check("and has ended", told["stop"].get("signal") == "SIGKILL", told)
+        told = s.paused("exited")
+        check("the program is killed, which is told though gdb knows of no registers", told["stop"].get("signal") == "SIGKILL", told)
+        s.at("told")
+        check("and can be started again", s.data("GET", "/debug/status")["pid"] != program)
     lost = wrong = 0
     rounds = int(os.environ.get("KILLS", "12"))
     for i in range(rounds):
@@ -554,6 +806,48 @@ def case_killed():
     check("and no gdb or program is left", lost == 0, lost)
 
 
+def descendants_of(pid):
+    return [d for c in children_of(pid) for d in [c] + descendants_of(c)]
+
+
+def sleeper_of(s):
+    """A process that gdb has started and that nothing but SIGKILL ends, or None."""
+    with contextlib.suppress(OSError):
+        return next((p for p in descendants_of(s.process.pid) if b"1000.25" in open(f"/proc/{p}/cmdline", "rb").read()), None)
+
+
+def case_waits():
+    """What would read the next request as its own is refused; what is not done in time is interrupted; the end comes in any case."""
+    sleep = "shell trap '' INT TERM; sleep 1000.25; true"
+    loop = subprocess.Popen([LOOP, "for_ever"], stdout=subprocess.PIPE, text=True)
+    try:
+        loop.stdout.readline()
+        with server() as s:
+            s.at("told")
+            status, answer = s.post("/command", command=" def foo")
+            check("a command that reads lines is refused", status == 400 and "source FILE" in answer["error"], answer)
+            for _ in range(5):
+                status, answer = s.post("/command", command="with print pretty on -- define foo", timeout=0.2)
+                heard, told = s.post("/command", command="info args", timeout=20)
+                if status != 504 or heard != 200:
+                    break
+            check("one that nobody knew is not answered", status == 504 and "0.2 s" in answer["error"], answer)
+            check("and interrupted, so that the next is heard", heard == 200 and "steps = 3" in told["data"]["text"], told)
+            s.data("POST", "/debug/start", pid=loop.pid)
+            asking = threading.Thread(target=s.post, args=("/command",), kwargs={"command": sleep})
+            asking.start()
+            wait_until(lambda: sleeper_of(s))
+            busy = sleeper_of(s)
+            s.data("POST", "/debug/terminate")
+            asking.join(30)
+            check("a busy gdb ends", busy and not asking.is_alive(), busy)
+            check("with what it has started", wait_until(lambda: not is_alive(busy)))
+            check("what it was attached to lives on", wait_until(lambda: open(f"/proc/{loop.pid}/stat").read().split()[2] in "RS"))
+    finally:
+        loop.kill()
+        loop.wait()
+
+
 def case_traces():
     folder = os.path.join(WORK, "traces-kept")
     for _ in range(3):
@@ -578,6 +872,12 @@ def case_traces():
     with server("--no-trace", folder=os.path.join(WORK, "traces-none")) as s:
         s.data("POST", "/debug/start", program=LOOP)
         check("none, where none is wanted", not os.path.exists(os.path.join(s.folder, "traces")))
+    for verb in "serve", "mcp":
+        done = subprocess.run([LAZYBONES, verb, "--traces", "/proc/x"], capture_output=True, text=True, timeout=20, input="")
+        check(f"{verb}: a folder that cannot be had", done.returncode == 1 and "/proc/x: No such file" in done.stderr, done)
+    empty = os.path.join(WORK, "traces-empty")
+    with server("--traces", empty):
+        check("no folder before there is a trace", not os.path.exists(empty))
 
 
 def case_trace_diff():
@@ -641,6 +941,138 @@ def case_replay():
         check("of what is no trace", done.returncode == 1 and "is no trace" in done.stderr, done)
 
 
+LOADER = os.path.join(os.environ["O"], "lazybones.gdb")
+
+
+def typed_session(folder, program, lines, load=("-x", LOADER)):
+    """A gdb that somebody types at: its process and terminal. The lines wait for gdb's prompt."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ.update(LAZYBONES_TRACE="kept", TERM="dumb")
+        os.execvp("gdb", ["gdb", "-q", "-nx", "-iex", "set debuginfod enabled off", "-iex", "set confirm off", *load, program])
+    seen = b""
+    for line in lines + [None]:
+        end = time.monotonic() + 30
+        while not seen.endswith(b"(gdb) ") and time.monotonic() < end:
+            if select.select([terminal], [], [], 1)[0]:
+                try:
+                    seen += os.read(terminal, 65536)
+                except OSError:
+                    break
+        if line is None:
+            break
+        seen = b""
+        os.write(terminal, line.encode() + b"\n")
+    return pid, terminal
+
+
+def drain(terminal):
+    with contextlib.suppress(OSError):  # its other end is closed
+        while os.read(terminal, 65536):
+            pass
+
+
+def case_gdb_trace():
+    """LAZYBONES_TRACE: an ordinary session of gdb is kept as a server's is."""
+    folder = os.path.join(WORK, "gdb-trace")
+    os.makedirs(folder)
+    lines = ["break scaled", "run x 3", "next", "tensor print x", "tensor print nosuch", "continue"]
+    pid, terminal = typed_session(folder, LOOP, lines)
+    traces = sorted(glob.glob(os.path.join(folder, "kept", "gdb_*.json")))
+    wait_until(lambda: [r["kind"] for r in json.load(open(traces[0]))["records"]].count("stop") == 3)
+    whole = json.load(open(traces[0]))
+    check("the trace is whole while gdb lives", whole["session"]["program"] == LOOP, whole["session"])
+    kinds = [r["kind"] for r in whole["records"]]
+    check("stops and commands, in their order", [k for k in kinds if k != "typed"] ==
+          ["stop", "stop", "command", "command", "stop"], kinds)
+    stops = [r for r in whole["records"] if r["kind"] == "stop"]
+    check("where each is", [(s["stop"]["reason"], s["stop"]["location"]["function"]) for s in stops] ==
+          [("breakpoint-hit", "scaled"), ("end-stepping-range", "scaled"), ("breakpoint-hit", "scaled")], stops)
+    check("its tensors, by variable", {t["variable"]: t["state"] for t in stops[1]["tensors"]} == {"x": "lazy", "y": "lazy"}, stops[1])
+    check("figures of their values", stops[2]["tensors"][0]["digest"]["mean"] == 2, stops[2])
+    commands = [r for r in whole["records"] if r["kind"] == "command"]
+    check("an answer", commands[0]["ok"] and "latents" in commands[0]["answer"], commands[0])
+    check("a failure", not commands[1]["ok"] and "nosuch" in commands[1]["answer"], commands[1])
+    typed = sum([r["lines"] for r in whole["records"] if r["kind"] == "typed"], [])
+    if typed:
+        check("what was typed", typed == lines[:len(typed)] and len(typed) >= 5, typed)
+    else:
+        print("skip: this gdb keeps its history to itself")
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    check("it was killed", json.load(open(traces[0]))["records"] == whole["records"])
+    pid, terminal = typed_session(folder, LOOP, ["break scaled", "run x 3 3", "next", "continue"])
+    os.write(terminal, b"quit\n")
+    drain(terminal)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    traces = sorted(glob.glob(os.path.join(folder, "kept", "gdb_*.json")))
+    check("two traces, no journal", len(traces) == 2 and not glob.glob(os.path.join(folder, "kept", "*.jsonl")), traces)
+    done = subprocess.run([LAZYBONES, "trace-diff", *traces, "--json"], capture_output=True, text=True)
+    check("laid side by side", done.returncode in (0, 3) and json.loads(done.stdout), done)
+    if typed:
+        done = subprocess.run([LAZYBONES, "replay-session", traces[1], "--traces", os.path.join(folder, "again")],
+                              capture_output=True, text=True, timeout=120)
+        check("typed again", done.returncode == 0 and "0 of " in done.stdout, done)
+    pid, terminal = typed_session(folder, LOOP, ["tensor catch nan", "run nan"])
+    traces = sorted(glob.glob(os.path.join(folder, "kept", "gdb_*.json")))
+    stopped = lambda: [r for r in json.load(open(traces[-1]))["records"] if r["kind"] == "stop"]
+    wait_until(stopped)
+    check("at a catch, the program's own frame", [s["stop"]["location"]["function"] for s in stopped()] == ["main"], stopped())
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    environment = dict(os.environ, LAZYBONES_TRACE="/proc/nowhere")
+    done = subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", LOADER], capture_output=True, text=True, env=environment)
+    check("a folder that cannot be had", "LAZYBONES_TRACE: " in done.stdout + done.stderr, done)
+
+
+def case_gdb_trace_again():
+    """A trace of gdb is typed again whenever its program came, and the library."""
+    folder = os.path.join(WORK, "gdb-trace-again")
+    os.makedirs(folder)
+
+    def replay(trace, *words):
+        return subprocess.run([LAZYBONES, "replay-session", trace, *words, "--traces", os.path.join(folder, "again")],
+                              capture_output=True, text=True, timeout=120)
+
+    def kept():
+        return max(glob.glob(os.path.join(folder, "kept", "gdb_*.json")), key=os.path.getmtime)
+
+    def typed(lines, load):
+        pid, terminal = typed_session(folder, LOOP, lines, load)
+        os.write(terminal, b"quit\n")
+        drain(terminal)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        whole = json.load(open(kept()))
+        return whole, sum([r["lines"] for r in whole["records"] if r["kind"] == "typed"], [])
+
+    with open(os.path.join(folder, ".gdb_history"), "w") as history:
+        history.write("print 1\n\nnonsense\n")
+    lines = ["break scaled", "source " + LOADER, "run x 3", "next"]
+    whole, seen = typed(lines, ())
+    if not seen:
+        print("skip: this gdb keeps its history to itself")
+    else:
+        check("the library came late: what was typed before, and nothing of earlier sessions", seen[:4] == lines, seen)
+        done = replay(kept())
+        check("typed again", done.returncode == 0 and "0 of 2 pairs differ" in done.stdout, done)
+        lines = ["break scaled", "run x 3", "next"]
+        whole, seen = typed(lines, ("-ix", LOADER))
+        program = [r for r in whole["records"] if r["kind"] == "program"]
+        check("the program came late", seen[:3] == lines and whole["session"]["program"] is None and
+              [(r["program"], r["arguments"]) for r in program] == [(LOOP, "x 3")], whole)
+        done = replay(kept())
+        check("and is found", done.returncode == 0 and "0 of 2 pairs differ" in done.stdout, done)
+    subprocess.run(["gdb", "-q", "-nx", "-batch", "-x", LOADER, "-ex", "break scaled", "-ex", "run x 3", LOOP], cwd=folder,
+                   capture_output=True, env=dict(os.environ, LAZYBONES_TRACE="kept"))
+    done = replay(kept(), LOOP)
+    check("why a script is not typed again", done.returncode == 1 and "whose lines nobody typed" in done.stderr, done)
+
+
 def case_mcp():
     folder = os.path.join(WORK, "mcp")
     os.makedirs(folder)
@@ -670,7 +1102,14 @@ def case_mcp():
     call("continue_async")
     check("mcp: paused", call("status", wait=20)["state"] == "paused")
     check("mcp: evaluate", call("evaluate", expression="latents.shape")["value"] == "[1, 256, 64]")
-    picture = ask("tools/call", name="tensor_image", arguments={"id": "next"})["content"][0]
+    number = call("tensor", id="next")["id"]
+    check("mcp: a tensor by its number", call("tensor", id=number)["name"] == "next" and
+          "values" in call("tensor_values", id=number, slice="0,0,:2"))
+    check("mcp: two by their numbers", call("diff", a=number, b=number)["equal"])
+    check("mcp: as the schema says", tools["tensor"]["inputSchema"]["properties"]["id"]["type"] == ["string", "integer"])
+    told = ask("tools/call", name="tensor", arguments={})
+    check("mcp: which argument is missing", told["isError"] and "'id' is needed" in told["content"][0]["text"], told)
+    picture = ask("tools/call", name="tensor_image", arguments={"id": number})["content"][0]
     check("mcp: a picture", picture["type"] == "image" and picture["data"].startswith("iVBOR"), picture)
     check("mcp: an error is told", ask("tools/call", name="tensor", arguments={"id": "nothing"})["isError"])
     agent.stdin.close()
@@ -687,6 +1126,8 @@ def case_command_line():
         check("a port that is taken", done.returncode == 1 and "in use" in done.stderr, done)
     done = subprocess.run([LAZYBONES, "serve", "/nonexistent"], capture_output=True, text=True, timeout=20, cwd=WORK)
     check("a program that is not there", done.returncode == 1 and "No such file" in done.stderr, done)
+    done = subprocess.run([LAZYBONES, "help", "serve"], capture_output=True, text=True, timeout=20)
+    check("options stand before the program, whose the others are", "serve [OPTION]... [PROGRAM [ARGUMENT]...]" in done.stdout, done)
     done = subprocess.run([LAZYBONES, "serve", "--port", "99999"], capture_output=True, text=True, timeout=20)
     check("a port that is none", done.returncode == 2, done)
 

@@ -37,7 +37,7 @@ else
 		says 'those of the log itself, too' "$("$lazybones" sites <"$log")" \
 			"\"lazybones: implicit_eval id=[0-9]+ site=read_value at .*workload.c:$(line_of 'lb_item')\", [0-9]+\) += -1"
 		same 'the rest of the text stays' "$(sed 's/[^ =]*+0x.*//' <<<"$summary")" \
-			"$(sed 's/[^ =]* at .*workload.c:.*//' <<<"$lines")"
+			"$(sed 's/[^ =]* at [^ ]*\.c:.*//' <<<"$lines")"
 	fi
 	mkdir "$scratch/a b"
 	cp "$workload" "$scratch/a b"

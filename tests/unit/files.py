@@ -312,20 +312,47 @@ def decode_q4_1(b):
     return halves(b, 0) * nibbles(b[:, 4:]).astype("f4") + halves(b, 2)
 
 
+def fifths(b):
+    """4 bytes of fifth bits, and 16 of low ones, to 32 values."""
+    high = np.unpackbits(b[:, :4], 1, bitorder="little")
+    return (nibbles(b[:, 4:]) | high << 4).astype("f4")
+
+
+def decode_q5_0(b):
+    return halves(b, 0) * (fifths(b[:, 2:]) - F32(16))
+
+
+def decode_q5_1(b):
+    return halves(b, 0) * fifths(b[:, 4:]) + halves(b, 2)
+
+
 def decode_q8_0(b):
     return halves(b, 0) * b[:, 2:].view("i1").astype("f4")
 
 
-def decode_q4_k(b):
+def k_scales(b, q):
+    """Of eight groups of 32, by 12 bytes with their scales and minima."""
     s = b[:, 4:16]
     scales = np.concatenate([s[:, :4] & 63, (s[:, 8:] & 15) | (s[:, :4] >> 6) << 4], 1)
     mins = np.concatenate([s[:, 4:8] & 63, (s[:, 8:] >> 4) | (s[:, 4:8] >> 6) << 4], 1)
-    # four groups of 32 bytes; each is 32 low nibbles, then 32 high ones
-    q = b[:, 16:].reshape(-1, 4, 1, 32)
-    q = np.concatenate([q & 15, q >> 4], 2).reshape(-1, 8, 32)
     step = halves(b, 0) * scales.astype("f4")
     least = halves(b, 2) * mins.astype("f4")
     return (step[:, :, None] * q.astype("f4") - least[:, :, None]).reshape(len(b), 256)
+
+
+def k_nibbles(q):
+    """Four groups of 32 bytes; each is 32 low nibbles, then 32 high ones."""
+    q = q.reshape(-1, 4, 1, 32)
+    return np.concatenate([q & 15, q >> 4], 2).reshape(-1, 8, 32)
+
+
+def decode_q4_k(b):
+    return k_scales(b, k_nibbles(b[:, 16:]))
+
+
+def decode_q5_k(b):
+    high = b[:, 16:48].reshape(-1, 1, 32) >> np.arange(8, dtype="u1").reshape(1, 8, 1) & 1
+    return k_scales(b, k_nibbles(b[:, 48:]) | high << 4)
 
 
 def decode_q6_k(b):
@@ -345,6 +372,8 @@ def decode_mxfp4(b):
 
 BLOCKS = {  # name: type, elements, bytes, places of halves, decoder
     "Q4_0": (2, 32, 18, [0], decode_q4_0), "Q4_1": (3, 32, 20, [0, 2], decode_q4_1),
+    "Q5_0": (6, 32, 22, [0], decode_q5_0), "Q5_1": (7, 32, 24, [0, 2], decode_q5_1),
+    "Q5_K": (13, 256, 176, [0, 2], decode_q5_k),
     "Q8_0": (8, 32, 34, [0], decode_q8_0), "Q4_K": (12, 256, 144, [0, 2], decode_q4_k),
     "Q6_K": (14, 256, 210, [208], decode_q6_k), "MXFP4": (39, 32, 17, [], decode_mxfp4)}
 PLAIN = {"float32": 0, "float16": 1, "int8": 24, "int16": 25, "int32": 26, "int64": 27,

@@ -9,8 +9,8 @@ import warnings
 
 sys.dont_write_bytecode = True
 
-from cases import (chains, creation, elementwise, gradients, large, models,  # noqa: E402
-                   movement, products, quant, reductions, steps, updates)
+from cases import (chains, composed, creation, elementwise, gradients, large, linalg, models,  # noqa: E402
+                   movement, products, quant, reductions, steps, transforms, updates)
 from cases.suite import Suite  # noqa: E402
 
 
@@ -19,7 +19,7 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20240607
     suite = Suite(sys.argv[1] if len(sys.argv) > 1 else "build/tests/fixtures", seed)
     for module in (elementwise, reductions, movement, products, creation, chains, large,
-                   models, quant, updates, gradients, steps):
+                   models, quant, updates, gradients, steps, composed, linalg, transforms):
         before = len(suite.lines)
         module.write(suite)
         print("%-12s %5d cases" % (module.__name__.split(".")[1], len(suite.lines) - before))

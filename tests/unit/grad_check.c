@@ -132,6 +132,18 @@ static bool second_order(void *context, int n, lb_tensor *const *in, int n_out, 
 	return sum != NULL;
 }
 
+static bool plain(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct check *c = context;
+	lb_tensor *all[GRAD_INPUTS] = { 0 };
+	if (c->second)
+		return second_order(context, n, in, n_out, out);
+	for (int i = 0; i < n; i++)
+		all[i] = in[i];
+	out[0] = c->test->fn(all);
+	return out[0] != NULL;
+}
+
 static double value_at(struct check *c)
 {
 	double value = NAN;
@@ -194,6 +206,58 @@ static bool check_order(struct check *c)
 	return true;
 }
 
+/* ---- forward mode ---- */
+
+/* The results where the inputs are moved by h along v. */
+static int64_t results_at(struct check *c, double v[GRAD_INPUTS][MOST], double h, double *to)
+{
+	struct check moved = *c;
+	int64_t n = -1;
+	for (int i = 0; i < c->n; i++) {
+		for (int64_t k = 0; k < c->in[i].size; k++)
+			moved.in[i].values[k] += h * v[i][k];
+	}
+	LB_SCOPE {
+		lb_tensor *in[GRAD_INPUTS], *out;
+		make(&moved, in);
+		if (plain(&moved, c->n, in, 1, &out) && lb_size(out) <= MOST &&
+		    lb_copy_out(out, to, (size_t)lb_size(out) * 8))
+			n = lb_size(out);
+	}
+	return n;
+}
+
+/* lb_jvp() along a direction in which all inputs move, against differences along it. */
+static bool check_forward(struct check *c)
+{
+	static const double h = 1e-5;
+	double v[GRAD_INPUTS][MOST], got[MOST], above[MOST], below[MOST];
+	int64_t n = 0;
+	bool ok = false;
+	for (int i = 0; i < c->n; i++) {
+		for (int64_t k = 0; k < c->in[i].size; k++)
+			v[i][k] = spread((uint64_t)(i * 31 + k + 77), -1, 1);
+	}
+	LB_SCOPE {
+		lb_tensor *in[GRAD_INPUTS], *tangents[GRAD_INPUTS], *out, *d;
+		make(c, in);
+		for (int i = 0; i < c->n; i++)
+			tangents[i] = lb_from_data(v[i], (size_t)c->in[i].size * 8,
+						   (lb_list){ c->in[i].rank, c->in[i].shape }, LB_F64);
+		ok = lb_jvp(plain, c, c->n, in, tangents, 1, &out, &d) && lb_dtype_of(d) == LB_F64 &&
+		     lb_rank(d) == lb_rank(out) && memcmp(lb_shape(d), lb_shape(out), (size_t)lb_rank(d) * 8) == 0 &&
+		     (n = lb_size(d)) <= MOST && lb_copy_out(d, got, (size_t)n * 8);
+	}
+	if (!ok || results_at(c, v, h, above) != n || results_at(c, v, -h, below) != n)
+		return wrong(c, "no tangent", 0, 0, NAN, NAN);
+	for (int64_t i = 0; i < n; i++) {
+		double expected = (above[i] - below[i]) / (2 * h);
+		if (!(fabs(got[i] - expected) <= 1e-6 * fmax(1, fabs(expected))))
+			return wrong(c, "tangent of the result", 0, i, got[i], expected);
+	}
+	return true;
+}
+
 void grad_mark(const char *name)
 {
 	for (int op = 0; op < LB_OPS; op++) {
@@ -207,10 +271,10 @@ bool grad_check(const struct grad_case *test, enum grad_layout layout)
 {
 	struct check c = { .test = test, .layout = layout };
 	read_shapes(&c);
-	if (!check_order(&c))
+	if (!check_order(&c) || !check_forward(&c))
 		return false;
 	c.second = true;
-	return !test->smooth || check_order(&c);
+	return !test->smooth || (check_order(&c) && check_forward(&c));
 }
 
 bool grad_check_all(const struct grad_case *cases, int n)

@@ -1,4 +1,4 @@
-/* Gradients against central differences, in f64. */
+/* Gradients, and lb_jvp(), against central differences, in f64. */
 #ifndef TEST_GRAD_CHECK_H
 #define TEST_GRAD_CHECK_H
 

@@ -44,8 +44,8 @@ static inline void *scratch(struct lb_exec *exec, int64_t nbytes)
 	return keep(nbytes);
 }
 
-static struct lb_exec exec_all = { .threads = true, .blas = true, .scratch = scratch };
-static struct lb_exec exec_alone = { .threads = false, .blas = false, .scratch = scratch };
+static struct lb_exec exec_all __attribute__((unused)) = { .threads = true, .blas = true, .scratch = scratch };
+static struct lb_exec exec_alone __attribute__((unused)) = { .threads = false, .blas = false, .scratch = scratch };
 
 static uint64_t seed = 88172645463325252u;
 

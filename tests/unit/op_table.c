@@ -12,7 +12,7 @@
 #define FILLS(X) X(zeros) X(ones)
 /* clang-format off */
 #define OTHERS(X) X(contiguous) X(matmul) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
-	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul) X(stop_gradient) \
+	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul) X(gather_qmm) X(stop_gradient) \
 	X(depends)
 /* clang-format on */
 
@@ -195,7 +195,7 @@ static lb_tensor *run_eye(const struct call *c)
 static lb_quant quant_of(const struct args *args)
 {
 	static const char *const modes[] = { "affine", "mxfp4", "mxfp8", "nvfp4" };
-	lb_quant how = { LB_QUANT_AFFINE, (int)args_int(args, "bits", 0), (int)args_int(args, "group", 0) };
+	lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = (int)args_int(args, "bits", 0), .group = (int)args_int(args, "group", 0) };
 	const char *mode = args_find(args, "mode");
 	for (int i = 0; i < 4; i++)
 		if (strcmp(modes[i], mode) == 0)
@@ -224,6 +224,12 @@ static lb_tensor *run_quantized_matmul(const struct call *c)
 {
 	return lb_quantized_matmul(c->in[0], quantized_of(c->in + 1), quant_of(c->args),
 				   args_int(c->args, "transpose", 1));
+}
+
+static lb_tensor *run_gather_qmm(const struct call *c)
+{
+	return lb_gather_qmm(c->in[0], quantized_of(c->in + 3), c->in[1], c->in[2], quant_of(c->args),
+			     args_int(c->args, "transpose", 1));
 }
 
 /* One step of a chain: OP:REGISTERS:KEY=VALUE;… */
@@ -274,5 +280,6 @@ op_function op_find(const char *name)
 		if (strcmp(table[i].name, name) == 0)
 			return table[i].run;
 	op_function update = op_find_update(name);
-	return update ? update : op_find_model(name);
+	op_function composed = update ? update : op_find_composed(name);
+	return composed ? composed : op_find_model(name);
 }

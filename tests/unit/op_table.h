@@ -14,9 +14,10 @@ typedef lb_tensor *(*op_function)(const struct call *call);
 
 /* NULL if there is no operation of that name. */
 op_function op_find(const char *name);
-/* Those of op_models.c and op_updates.c, of which op_find knows. */
+/* Those of op_models.c, op_updates.c and op_composed.c, of which op_find knows. */
 op_function op_find_model(const char *name);
 op_function op_find_update(const char *name);
+op_function op_find_composed(const char *name);
 
 enum { CASE_INDICES = 2 * LB_MAX_RANK };
 /* The indices of a slice, at most CASE_INDICES. */

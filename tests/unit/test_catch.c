@@ -103,6 +103,16 @@ bool lbx_probes_lack_runtime(void)
 	return false;
 }
 
+bool lbx_probes_are_of_python(void)
+{
+	return false;
+}
+
+void lbx_breakpoint_probes_are_there(bool are)
+{
+	(void)are;
+}
+
 bool lbx_bridge_waits(void)
 {
 	return false;
@@ -164,6 +174,7 @@ UNUSED(int, lbx_breakpoint_number, (int key))
 UNUSED(void, lbx_breakpoint_suspend, (int key))
 UNUSED(bool, lbx_watch_has_closed_guards, (struct lbx_context * context))
 UNUSED(const struct lbx_catch_kind *, lbx_catch_kind, (const char *name))
+UNUSED(const char *, lbx_catch_word, (int i))
 UNUSED(bool, lbx_catch_parse, (struct lbx_context * context, const struct lbx_args *args, struct lbx_catch *ret))
 #pragma GCC diagnostic pop
 

@@ -589,7 +589,7 @@ static void evaluating_inside_is_an_error(void **state)
 		LB_SCOPE {
 			lb_compiled *f = lb_compile("sinner", sinful, &k, by_default);
 			assert_null(call1(f, lb_ones(LB_SHAPE(1), LB_F32)));
-			FAILED("compile(sinner)", "evaluates inside a compiled function at", "test_compile(");
+			FAILED("compile(sinner)", "evaluates inside it, at", "test_compile(");
 			assert_int_equal(lb_compiled_stats(f).entries, 0);
 			lb_compiled_free(f);
 		}

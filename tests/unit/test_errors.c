@@ -357,6 +357,74 @@ static void failed_inputs(void **state)
 	}
 }
 
+static void composed(void **state)
+{
+	(void)state;
+	lb_tensor *deep = lb_ones(LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 2), LB_F32), *parts[3];
+	FAILS_AT_ONCE(lb_round_to(of(LB_C64, LB_SHAPE(2)), 1), "round_to complex64");
+	FAILS_AT_ONCE(lb_round_to(x23(), 400), "round_to 400");
+	FAILS_AT_ONCE(lb_nan_to_num(of(LB_C64, LB_SHAPE(2)), 0, 1, 2), "nan_to_num complex64");
+	FAILS_AT_ONCE((lb_divmod(x23(), x45(), &parts[0], &parts[1]), parts[0]), "floor_divide (2,3) (4,5)");
+	assert_null(parts[1]);
+	FAILS_AT_ONCE(lb_isclose(x23(), x45(), 0, 0, false), "isclose (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_allclose(x23(), x45(), 0, 0, false), "allclose (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_std(x23(), LB_AXES(2), false, 0), "std (2,3)");
+	FAILS_AT_ONCE(lb_std(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false, 0), "std complex64");
+	FAILS_AT_ONCE(lb_median(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false), "median complex64");
+	FAILS_AT_ONCE(lb_median(of(LB_F32, LB_SHAPE(2, 0)), LB_AXES(1), false), "median (2,0)");
+	FAILS_AT_ONCE(lb_linspace(0, INFINITY, 3, true, LB_F32), "linspace");
+	FAILS_AT_ONCE(lb_linspace(0, 1, -1, true, LB_F32), "linspace -1");
+	FAILS_AT_ONCE(lb_linspace(0, 1, 3, true, (lb_dtype)99), "linspace 99");
+	FAILS_AT_ONCE(lb_tri(-1, 2, 0, LB_F32), "tri -1");
+	FAILS_AT_ONCE(lb_tri(1, 2, 0, (lb_dtype)99), "tri 99");
+	FAILS_AT_ONCE(lb_tril(of(LB_F32, LB_SHAPE(3)), 0), "tril 2 axes");
+	FAILS_AT_ONCE(lb_diagonal(x23(), 0, 1, -1), "diagonal axis 1 twice");
+	FAILS_AT_ONCE(lb_diagonal(x23(), 0, 0, 2), "diagonal (2,3)");
+	FAILS_AT_ONCE(lb_trace(of(LB_F32, LB_SHAPE(3)), 0, 0, 1), "trace 2 axes");
+	FAILS_AT_ONCE(lb_diag(deep, 0), "diag 8");
+	FAILS_AT_ONCE(lb_diag(of(LB_F32, LB_SHAPE(3)), INT64_MAX), "diag");
+	FAILS_AT_ONCE(lb_diag(of(LB_F32, LB_SHAPE(3)), INT64_MIN), "diag");
+	FAILS_AT_ONCE(lb_swapaxes(x23(), 0, 2), "swapaxes (2,3)");
+	FAILS_AT_ONCE(lb_moveaxis(x23(), -3, 0), "moveaxis (2,3)");
+	FAILS_AT_ONCE(lb_unflatten(x23(), 1, LB_SHAPE(2, -1)), "unflatten (2,3) (2,-1)");
+	FAILS_AT_ONCE(lb_unflatten(x23(), 1, LB_SHAPE(2)), "unflatten (2,3) (2)");
+	FAILS_AT_ONCE(lb_unflatten(deep, 7, LB_SHAPE(2, 1)), "unflatten 2 axes 8");
+	FAILS_AT_ONCE(lb_repeat(x23(), -1, 0), "repeat (2,3) -1");
+	FAILS_AT_ONCE(lb_repeat(x23(), INT64_MAX / 2, 0), "repeat 63 bits");
+	FAILS_AT_ONCE(lb_repeat(of(LB_F32, LB_SHAPE(2, 0)), INT64_MAX, 0), "repeat (2,0)");
+	FAILS_AT_ONCE(lb_tile(x23(), LB_SHAPE(2, -1)), "tile (2,3) -1");
+	FAILS_AT_ONCE(lb_tile(x23(), LB_SHAPE(INT64_MAX, 1)), "tile (2,3)");
+	FAILS_AT_ONCE(lb_roll(x23(), LB_AXES(1, 2), LB_AXES(0)), "roll 2 1");
+	FAILS_AT_ONCE(lb_roll(x23(), LB_AXES(1), LB_AXES(2)), "roll (2,3)");
+	FAILS_AT_ONCE(lb_pad_edge(x23(), LB_SHAPE(1), LB_SHAPE()), "pad_edge (2,3)");
+	FAILS_AT_ONCE(lb_pad_edge(x23(), (lb_list){ 2, NULL }, LB_SHAPE()), "pad_edge (2,3)");
+	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), -3e38, 3e38, LB_F32, lb_key(1)), "random_uniform 3e+38");
+	FAILS_AT_ONCE(lb_pad_edge(x23(), LB_SHAPE(-1, 0), LB_SHAPE()), "pad_edge (2,3) -1");
+	FAILS_AT_ONCE(lb_pad_edge(of(LB_F32, LB_SHAPE(0)), LB_SHAPE(1), LB_SHAPE()), "pad_edge (0)");
+	FAILS_AT_ONCE((lb_split_at(x23(), LB_AXES(1), 2, parts), parts[0]), "split_at (2,3)");
+	FAILS_AT_ONCE((lb_meshgrid(9, parts, true, false, parts), NULL), "meshgrid 9");
+	lb_tensor *pair[] = { x23(), x23() };
+	FAILS_AT_ONCE((lb_meshgrid(2, pair, true, false, parts), parts[0]), "meshgrid tensor 0 2 axes");
+	FAILS_AT_ONCE(lb_tensordot(x23(), x45(), LB_AXES(1), LB_AXES(0)), "tensordot (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_tensordot(x23(), x45(), LB_AXES(1), LB_AXES(0, 1)), "tensordot 1 2");
+	FAILS_AT_ONCE(lb_tensordot(deep, x23(), LB_AXES(), LB_AXES()), "tensordot 10 8");
+	FAILS_AT_ONCE(lb_inner(x23(), x45()), "inner (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_kron(deep, x23()), "kron 8 4");
+	FAILS_AT_ONCE(lb_cumprod(of(LB_C64, LB_SHAPE(2)), 0, false, true), "cumprod complex64");
+	FAILS_AT_ONCE(lb_cummax(x23(), 2, false, true), "cummax (2,3)");
+	FAILS_AT_ONCE(lb_scan(x23(), (lb_scan_kind)(LB_SCAN_LOGADDEXP + 1), 0, false, true), "scan 5");
+	FAILS_AT_ONCE(lb_random_randint(LB_SHAPE(2), 3, 3, LB_I32, lb_key(1)), "random_randint 3");
+	FAILS_AT_ONCE(lb_random_randint(LB_SHAPE(2), 0, 256, LB_I8, lb_key(1)), "random_randint 256 int8");
+	FAILS_AT_ONCE(lb_random_randint(LB_SHAPE(2), INT64_MIN, INT64_MAX, LB_I64, lb_key(1)), "random_randint");
+	FAILS_AT_ONCE(lb_random_randint(LB_SHAPE(2), 0, 2, LB_F32, lb_key(1)), "random_randint integers");
+	FAILS_AT_ONCE(lb_random_bernoulli(x23(), LB_SHAPE(3), lb_key(1)), "random_bernoulli (2,3) (3)");
+	FAILS_AT_ONCE(lb_random_gumbel(LB_SHAPE(2), LB_I32, lb_key(1)), "random_gumbel int32");
+	FAILS_AT_ONCE(lb_random_laplace(LB_SHAPE(-2), 0, 1, LB_F32, lb_key(1)), "random_laplace -2");
+	FAILS_AT_ONCE(lb_random_truncated_normal(x23(), lb_scalar(2), LB_SHAPE(4, 5), LB_F32, lb_key(1)),
+		      "random_truncated_normal (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_random_permutation(-1, lb_key(1)), "random_permutation -1");
+}
+
 static void first_error_and_its_site(void **state)
 {
 	(void)state;
@@ -524,6 +592,7 @@ int main(void)
 		TEST(creation),
 		TEST(values),
 		TEST(failed_inputs),
+		TEST(composed),
 		TEST(first_error_and_its_site),
 		TEST(too_large),
 		TEST(every_dtype),

@@ -144,6 +144,9 @@ static void quantised_blocks(void **state)
 	} expected[] = {
 		{ "blk.0.Q4_0", LB_QUANT_AFFINE, 4 },
 		{ "blk.0.Q4_1", LB_QUANT_AFFINE, 4 },
+		{ "blk.0.Q5_0", LB_QUANT_AFFINE, 5 },
+		{ "blk.0.Q5_1", LB_QUANT_AFFINE, 5 },
+		{ "blk.0.Q5_K", LB_QUANT_AFFINE, 5 },
 		{ "blk.0.Q8_0", LB_QUANT_AFFINE, 8 },
 		{ "blk.0.Q4_K", LB_QUANT_AFFINE, 4 },
 		{ "blk.0.MXFP4", 0, 0 }, /* a scale of 2^128 is among them, which e8m0 has not */
@@ -219,6 +222,94 @@ static void safetensors_metadata(void **state)
 	assert_int_not_equal(access(path, F_OK), 0);
 }
 
+/* Byte by byte, by ggml/docs/gguf.md; and read again. */
+static void gguf_is_written(void **state)
+{
+	static const char *const names[] = { "a", "scalar" }, *const tokens[] = { "x", "" }, *const gap[] = { NULL };
+	static const unsigned char wanted[] = {
+		'G', 'G', 'U', 'F', 3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0,
+		1, 0, 0, 0, 0, 0, 0, 0, 't', 8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 'h', 'i',
+		1, 0, 0, 0, 0, 0, 0, 0, 'n', 4, 0, 0, 0, 7, 0, 0, 0,
+		1, 0, 0, 0, 0, 0, 0, 0, 'l', 9, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0xff,
+		1, 0, 0, 0, 0, 0, 0, 0, 's', 9, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+		1, 0, 0, 0, 0, 0, 0, 0, 'x', 0, 0, 0, 0, 0, 0, 0, 0,
+		/* a: (3, 2) of i16, the innermost size first */
+		1, 0, 0, 0, 0, 0, 0, 0, 'a', 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,
+		25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		6, 0, 0, 0, 0, 0, 0, 0, 's', 'c', 'a', 'l', 'a', 'r', 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0,
+	};
+	enum { DATA = (sizeof wanted + 31) / 32 * 32, SIZE = DATA + 64 };
+	static const unsigned char elements[] = { 0, 0, 3, 0, 1, 0, 4, 0, 2, 0, 5, 0 };
+	const char *path = at("written.gguf");
+	unsigned char got[SIZE + 1];
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *xs[] = { lb_transpose(lb_reshape(lb_arange(0, 6, 1, LB_I16), LB_SHAPE(2, 3)), LB_ALL_AXES),
+				    lb_multiply(lb_full(LB_SHAPE(), 2.5, LB_F32), lb_scalar(2)) };
+		lb_tensor *number = lb_full(LB_SHAPE(), 7, LB_U32), *list = lb_arange(1, -3, -2, LB_I8);
+		const lb_gguf_value values[] = {
+			{ .key = "t", .text = "hi" },
+			{ .key = "n", .numbers = number },
+			{ .key = "l", .numbers = list },
+			{ .key = "s", .texts = tokens, .n_texts = 2 },
+		};
+		assert_true(lb_save_gguf(path, 2, names, xs, 4, values));
+		FILE *f = fopen(path, "rbe");
+		assert_non_null(f);
+		assert_int_equal(fread(got, 1, sizeof got, f), SIZE);
+		fclose(f);
+		assert_memory_equal(got, wanted, sizeof wanted);
+		for (size_t i = sizeof wanted; i < DATA; i++)
+			assert_int_equal(got[i], 0);
+		assert_memory_equal(got + DATA, elements, sizeof elements);
+		assert_memory_equal(got + DATA + 32, (&(float){ 5 }), 4);
+		lb_file *file = lb_open(path);
+		assert_string_equal(lb_file_metadata(file, "t"), "hi");
+		assert_string_equal(lb_file_metadata(file, "n"), "7");
+		assert_true(lb_item(lb_slice(lb_file_metadata_tensor(file, "l"), LB_AT(1))) == -1);
+		size_t length;
+		assert_memory_equal(lb_file_metadata_string(file, "s", 0, &length), "x", 1);
+		assert_true(lb_item(lb_sum(lb_file_get(file, "a"), LB_ALL_AXES, false)) == 15);
+		assert_int_equal(lb_rank(lb_file_get(file, "scalar")), 1);
+		lb_file_close(file);
+		assert_true(lb_save_gguf(path, 0, NULL, NULL, 0, NULL));
+		lb_file_close(lb_open(path));
+		must_be_ok("gguf");
+		unlink(path);
+		static const struct {
+			lb_gguf_value value;
+			const char *error;
+		} wrong[] = {
+			{ { .text = "hi" }, "metadata 0: the key is missing" },
+			{ { .key = "k" }, "'k': one of text, texts and numbers" },
+			{ { .key = "k", .text = "a", .texts = tokens }, "'k': one of text, texts and numbers" },
+			{ { .key = "general.alignment", .text = "64" }, "'general.alignment' is 32" },
+			{ { .key = "k", .texts = gap, .n_texts = 1 }, "'k': text 0 is NULL" },
+			{ { .key = "k", .texts = tokens, .n_texts = -1 }, "a list of -1 texts" },
+		};
+		for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+			assert_false(lb_save_gguf(path, 2, names, xs, 1, &wrong[i].value));
+			assert_true(error_has(wrong[i].error));
+		}
+		const lb_gguf_value twice[] = { values[0], values[0] }, square = { .key = "k", .numbers = xs[0] };
+		const lb_gguf_value half = { .key = "k", .numbers = lb_astype(list, LB_F16) };
+		assert_false(lb_save_gguf(path, 2, names, xs, 2, twice));
+		assert_true(error_has("'t' is given twice"));
+		assert_false(lb_save_gguf(path, 2, names, xs, 1, &half));
+		assert_true(error_has("'k' is of float16"));
+		assert_false(lb_save_gguf(path, 2, names, xs, 1, &square));
+		assert_true(error_has("'k' has 2 axes"));
+		assert_false(lb_save_gguf(path, 1, names, (lb_tensor *[]){ lb_astype(xs[0], LB_U8) }, 0, NULL));
+		assert_true(error_has("'a' is of uint8"));
+		lb_tensor *deep = lb_ones(LB_SHAPE(1, 1, 1, 1, 1), LB_F32);
+		assert_false(lb_save_gguf(path, 1, names, &deep, 0, NULL));
+		assert_true(error_has("'a' has 5 axes"));
+	}
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void bad_files(void **state)
 {
 	(void)state;
@@ -280,7 +371,7 @@ static void formats_and_order(void **state)
 		{ "nameless.npz", "npz", 2 },
 		{ "all.safetensors", "safetensors", 18 },
 		{ "empty.safetensors", "safetensors", 0 },
-		{ "all.gguf", "gguf", 14 },
+		{ "all.gguf", "gguf", 17 },
 		{ "empty.gguf", "gguf", 0 },
 	};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -880,6 +971,7 @@ int main(int argc, char **argv)
 		TEST(saves_last_and_leave_nothing),
 		TEST(what_others_save_stays),
 		TEST(safetensors_metadata),
+		TEST(gguf_is_written),
 		TEST(saving_replaces),
 		TEST(truncation),
 		TEST(bit_flips),

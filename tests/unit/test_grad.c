@@ -38,6 +38,24 @@ FN(f_tanh, lb_tanh(a))
 FN(f_sigmoid, lb_sigmoid(a))
 FN(f_erf, lb_erf(a))
 FN(f_square, lb_square(a))
+FN(f_tan, lb_tan(a))
+FN(f_arcsin, lb_arcsin(a))
+FN(f_arccos, lb_arccos(a))
+FN(f_arctan, lb_arctan(a))
+FN(f_sinh, lb_sinh(a))
+FN(f_cosh, lb_cosh(a))
+FN(f_arcsinh, lb_arcsinh(a))
+FN(f_arccosh, lb_arccosh(a))
+FN(f_arctanh, lb_arctanh(a))
+FN(f_expm1, lb_expm1(a))
+FN(f_log1p, lb_log1p(a))
+FN(f_log2, lb_log2(a))
+FN(f_log10, lb_log10(a))
+FN(f_erfinv, lb_erfinv(a))
+FN(f_reciprocal, lb_reciprocal(a))
+FN(f_degrees, lb_degrees(a))
+FN(f_nan_to_num, lb_square(lb_nan_to_num(a, 0, NAN, NAN)))
+FN(f_sign, lb_multiply(lb_sign(a), a))
 FN(f_astype, lb_astype(lb_astype(lb_multiply(a, a), LB_F64), LB_F64))
 FN(f_silu, lb_silu(a))
 FN(f_gelu, lb_gelu(a))
@@ -62,6 +80,10 @@ static void unary(void **state)
 		UNARY(tanh, -2, 2),     UNARY(sigmoid, -3, 3), UNARY(erf, -2, 2),       UNARY(square, -2, 2),
 		UNARY(silu, -3, 3),     UNARY(gelu, -3, 3),    UNARY(gelu_tanh, -3, 3), UNARY(astype, -2, 2),
 		UNARY(floor, -3, 3),    UNARY(ceil, -3, 3),    UNARY(round, -3, 3),
+		UNARY(tan, -1, 1), UNARY(arcsin, -0.8, 0.8), UNARY(arccos, -0.8, 0.8), UNARY(arctan, -2, 2), UNARY(sinh, -2, 2), UNARY(cosh, -2, 2), UNARY(arcsinh, -2, 2), UNARY(arccosh, 1.3, 4), UNARY(arctanh, -0.8, 0.8), UNARY(expm1, -2, 2), UNARY(log1p, -0.6, 3), UNARY(log2, 0.3, 3), UNARY(log10, 0.3, 3), UNARY(erfinv, -0.8, 0.8), UNARY(sign, -3, 3),
+		{ "divide reciprocal", f_reciprocal, "2,3", 0.5, 2, true },
+		{ "multiply degrees", f_degrees, "2,3", -2, 2, true },
+		{ "where nan_to_num", f_nan_to_num, "2,3", -2, 2, true },
 	};
 	CHECK(cases);
 }
@@ -78,6 +100,8 @@ FN(f_maximum, lb_maximum(a, b))
 FN(f_minimum, lb_minimum(a, b))
 FN(f_remainder, lb_remainder(a, b))
 FN(f_logaddexp, lb_logaddexp(a, b))
+FN(f_arctan2, lb_arctan2(a, b))
+FN(f_floor_divide, lb_multiply(lb_floor_divide(a, b), a))
 FN(f_where, lb_where(lb_greater(a, b), lb_sin(a), lb_multiply(a, b)))
 FN(f_clip, lb_clip(a, b, c))
 FN(f_clip_low, lb_clip(a, lb_scalar(1.1), NULL))
@@ -104,6 +128,8 @@ static void binary(void **state)
 		BINARY(minimum, -2, 2),
 		BINARY(remainder, 0.7, 5),
 		BINARY(logaddexp, -2, 2),
+		BINARY(arctan2, 0.3, 2),
+		BINARY(floor_divide, 0.7, 5),
 		BINARY(where, -2, 2),
 		BINARY(shared, -2, 2),
 		{ "power 3", f_power_3, "2,3", -2, 2, true },
@@ -199,6 +225,18 @@ REDUCTIONS(logsumexp)
 FN(f_var, lb_var(a, LB_ALL_AXES, false, 0))
 FN(f_var_0, lb_var(a, LB_AXES(0), true, 1))
 FN(f_var_1, lb_var(a, LB_AXES(-1), false, 0))
+FN(f_std, lb_std(a, LB_AXES(-1), false, 0))
+FN(f_median, lb_median(a, LB_AXES(-1), false))
+FN(f_trace, lb_trace(lb_square(a), 1, 0, 1))
+FN(f_cummax, lb_cummax(a, -1, false, true))
+FN(f_cummax_back, lb_cummax(a, 0, true, true))
+FN(f_cummin, lb_slice(lb_cummin(a, 0, false, false), LB_FROM(1)))
+FN(f_cummin_back, lb_slice(lb_cummin(a, -1, true, false), LB_REST, LB_TO(-1)))
+FN(f_cumprod, lb_cumprod(a, -1, false, true))
+FN(f_cumprod_back, lb_cumprod(a, 0, true, false))
+FN(f_logcumsumexp, lb_logcumsumexp(a, -1, false, true))
+FN(f_logcumsumexp_back, lb_logcumsumexp(a, 0, true, true))
+FN(f_logcumsumexp_before, lb_slice(lb_logcumsumexp(a, -1, false, false), LB_REST, LB_FROM(1)))
 FN(f_softmax, lb_softmax(a, LB_AXES(-1)))
 FN(f_softmax_all, lb_softmax(a, LB_ALL_AXES))
 FN(f_softmax_0, lb_softmax(a, LB_AXES(0)))
@@ -206,6 +244,46 @@ FN(f_cumsum, lb_cumsum(a, 0, false, true))
 FN(f_cumsum_back, lb_cumsum(a, -1, true, false))
 FN(f_scan, lb_scan(a, LB_SCAN_SUM, 0, false, true))
 FN(f_scan_back, lb_scan(a, LB_SCAN_SUM, -1, true, false))
+
+struct scanned {
+	lb_scan_kind kind;
+	const float *x, *g;
+};
+
+static bool scanned(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct scanned *of = context;
+	lb_tensor *g = lb_from_data(of->g, 3 * sizeof *of->g, LB_SHAPE(3), LB_F32);
+
+	(void)n_in, (void)n_out;
+	*out = lb_sum(lb_multiply(lb_scan(in[0], of->kind, 0, false, true), g), LB_ALL_AXES, false);
+	return *out;
+}
+
+/* What no result uses does not count; NaN goes where it is used. */
+static void scans_beyond_numbers(void **state)
+{
+	static const float large[] = { 1e20f, 1e20f, 2 }, nan[] = { 1, NAN, 2 }, first[] = { 1, 0, 0 }, all[] = { 1, 1, 1 };
+	static const struct {
+		struct scanned of;
+		float wanted[3];
+	} cases[] = {
+		{ { LB_SCAN_PROD, large, first }, { 1, 0, 0 } },
+		{ { LB_SCAN_MAX, nan, all }, { 1, 2, 0 } },
+		{ { LB_SCAN_MIN, nan, all }, { 1, 2, 0 } },
+		{ { LB_SCAN_LOGADDEXP, nan, all }, { NAN, NAN, NAN } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		LB_SCOPE {
+			lb_tensor *x = lb_from_data(cases[i].of.x, 3 * sizeof(float), LB_SHAPE(3), LB_F32), *grad;
+			float got[3];
+			assert_true(lb_grad(scanned, (void *)&cases[i].of, 1, &x, &grad) && lb_copy_out(grad, got, sizeof got));
+			for (int k = 0; k < 3; k++)
+				assert_true(isnan(cases[i].wanted[k]) ? isnan(got[k]) : got[k] == cases[i].wanted[k]);
+		}
+}
 
 #define REDUCED(name) \
 	{ #name, f_##name, "2,3", -2, 2, true }, { #name, f_##name, "4", -2, 2, false }, \
@@ -237,6 +315,20 @@ static void reductions(void **state)
 		{ "scan", f_scan, "4", -2, 2, true },
 		{ "scan", f_scan, "3,2", -2, 2, false },
 		{ "scan", f_scan_back, "2,4", -2, 2, true },
+		{ "scan cummax", f_cummax, "2,5", -2, 2, false },
+		{ "scan cummax", f_cummax_back, "5,2", -2, 2, false },
+		{ "scan cummin", f_cummin, "5,2", -2, 2, false },
+		{ "scan cummin", f_cummin_back, "2,5", -2, 2, false },
+		{ "scan cumprod", f_cumprod, "2,5", -2, 2, true },
+		{ "scan cumprod", f_cumprod_back, "5,2", -2, 2, true },
+		{ "scan logcumsumexp", f_logcumsumexp, "2,5", -2, 2, false },
+		{ "scan logcumsumexp", f_logcumsumexp, "4", -2, 2, false },
+		{ "scan logcumsumexp", f_logcumsumexp_back, "5,2", -2, 2, false },
+		{ "scan logcumsumexp", f_logcumsumexp_before, "2,5", -2, 2, false },
+		{ "var std", f_std, "3,4", -2, 2, true },
+		{ "sort median", f_median, "3,4", -2, 2, true },
+		{ "sort median", f_median, "2,5", -2, 2, true },
+		{ "sum trace", f_trace, "3,4", -2, 2, true },
 	};
 	CHECK(cases);
 }
@@ -248,7 +340,24 @@ FN(f_matmul_same, lb_matmul(a, lb_transpose(a, LB_ALL_AXES)))
 FN(f_addmm, lb_addmm(c, a, b, 0.5, -2))
 FN(f_linear, lb_linear(a, b, c))
 FN(f_einsum, lb_einsum("bij,kj->bik", 2, in))
+FN(f_gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
+FN(f_hadamard, lb_square(lb_hadamard_transform(a, 0)))
+FN(f_conv3d, lb_conv3d(a, b, ((lb_conv3d_options){ .padding = { 1 } })))
+FN(f_conv_transpose3d, lb_conv_transpose3d(a, b, ((lb_conv3d_options){ { 2, 1, 1 }, { 1, 0, 0 }, { 1, 1, 1 }, 1 }), LB_SHAPE(1, 0, 0)))
+FN(f_convolve, lb_convolve(a, b, LB_CONVOLVE_SAME))
+FN(f_trunc, lb_multiply(lb_trunc(a), a))
+FN(f_conv_transpose, lb_conv_transpose2d(a, b, ((lb_conv_options){ { 2, 1 }, { 1, 0 }, { 1, 1 }, 1 }), LB_SHAPE(1, 0)))
 FN(f_concatenate, lb_square(lb_concatenate(2, in, 0)))
+FN(f_tril, lb_tril(lb_square(a), 1))
+FN(f_diag, lb_square(lb_diag(a, -1)))
+FN(f_roll, lb_square(lb_roll(a, LB_AXES(1, -2), LB_AXES(0, 1))))
+FN(f_repeat, lb_square(lb_repeat(a, 3, 0)))
+FN(f_tile, lb_square(lb_tile(a, LB_SHAPE(2, 1, 2))))
+FN(f_pad_edge, lb_square(lb_pad_edge(a, LB_SHAPE(1, 0), LB_SHAPE(2, 1))))
+FN(f_tensordot, lb_tensordot(a, b, LB_AXES(1), LB_AXES(0)))
+FN(f_inner, lb_inner(a, b))
+FN(f_outer, lb_outer(a, b))
+FN(f_kron, lb_kron(a, b))
 FN(f_concatenate_last, lb_concatenate(3, in, -1))
 FN(f_stack, lb_stack(2, in, 1))
 
@@ -305,6 +414,24 @@ static void products(void **state)
 		{ "addmm", f_addmm, "3;3;", -1, 1, false },
 		{ "addmm linear", f_linear, "2,2,3;4,3;4", -1, 1, true },
 		{ "matmul einsum", f_einsum, "2,2,3;4,3", -1, 1, false },
+		{ "matmul gather_mm", f_gather_mm, "2,2,3;3,2", -1, 1, true },
+		{ "add hadamard_transform", f_hadamard, "2,4", -1, 1, true },
+		{ "conv2d conv3d", f_conv3d, "1,2,2,3,1;1,2,1,2,1", -1, 1, true },
+		{ "slice_add conv_transpose3d", f_conv_transpose3d, "1,2,2,1,1;2,3,1,2,1", -1, 1, true },
+		{ "conv2d convolve", f_convolve, "5;2", -1, 1, true },
+		{ "where trunc", f_trunc, "2,3", -3, 3, true },
+		{ "conv2d_input_grad conv_transpose", f_conv_transpose, "1,2,2,1;2,2,2,1", -1, 1, true },
+		{ "where tril", f_tril, "3,3", -1, 1, true },
+		{ "where diag", f_diag, "3", -1, 1, true },
+		{ "as_strided diag", f_diag, "3,3", -1, 1, true },
+		{ "concatenate roll", f_roll, "3,4", -1, 1, true },
+		{ "broadcast_to repeat", f_repeat, "3,2", -1, 1, true },
+		{ "broadcast_to tile", f_tile, "3,2", -1, 1, true },
+		{ "concatenate pad_edge", f_pad_edge, "3,2", -1, 1, true },
+		{ "matmul tensordot", f_tensordot, "2,3;3,2", -1, 1, true },
+		{ "matmul inner", f_inner, "2,3;4,3", -1, 1, true },
+		{ "multiply outer", f_outer, "2;3", -1, 1, true },
+		{ "multiply kron", f_kron, "2,2;3", -1, 1, true },
 		{ "concatenate", f_concatenate, "2,3;1,3", -1, 1, true },
 		{ "concatenate", f_concatenate, "2;3", -1, 1, false },
 		{ "concatenate", f_concatenate_last, "2,1;2,2;2,1", -1, 1, false },
@@ -314,6 +441,136 @@ static void products(void **state)
 		{ "rope traditional", f_rope_traditional, "3,4", -1, 1, false },
 	};
 	CHECK(cases);
+}
+
+/* ---- linear algebra ---- */
+
+/* Far from singular, or symmetric and positive, made of a. */
+static lb_tensor *apart(lb_tensor *a)
+{
+	int64_t n = lb_dim(a, -1);
+	return lb_add(a, lb_multiply(lb_eye(n, n, 0, LB_F64), lb_scalar(3)));
+}
+
+static lb_tensor *positive(lb_tensor *a)
+{
+	return apart(lb_matmul(a, lb_swapaxes(a, -1, -2)));
+}
+
+/* With eigenvalues that lie apart. */
+static lb_tensor *spread(lb_tensor *a)
+{
+	int64_t n = lb_dim(a, -1);
+	return lb_add(a, lb_diag(lb_multiply(lb_arange(0, (double)n, 1, LB_F64), lb_scalar(5)), 0));
+}
+
+static lb_tensor *of_eigh(lb_tensor *a, bool upper)
+{
+	lb_tensor *w, *v;
+	if (!lb_eigh(spread(a), upper, &w, &v))
+		return NULL;
+	return lb_add(lb_square(v), lb_expand_dims(lb_sin(w), LB_AXES(-1)));
+}
+
+static lb_tensor *logabs(lb_tensor *a)
+{
+	lb_tensor *sign, *of;
+	return lb_slogdet(apart(a), &sign, &of) ? lb_add(lb_multiply(sign, lb_scalar(2)), of) : NULL;
+}
+
+FN(f_inv, lb_inv(apart(a)))
+FN(f_tri_inv, lb_tri_inv(apart(a), false))
+FN(f_tri_inv_upper, lb_tri_inv(apart(a), true))
+FN(f_cholesky, lb_cholesky(positive(a), false))
+FN(f_cholesky_upper, lb_cholesky(positive(a), true))
+FN(f_cholesky_inv, lb_cholesky_inv(apart(a), true))
+FN(f_eigh, of_eigh(a, false))
+FN(f_eigh_upper, of_eigh(a, true))
+FN(f_eigvalsh, lb_sin(lb_eigvalsh(spread(a), false)))
+FN(f_eigvalsh_upper, lb_sin(lb_eigvalsh(spread(a), true)))
+FN(f_det, lb_det(apart(a)))
+FN(f_slogdet, logabs(a))
+FN(f_solve, lb_solve(apart(a), b))
+FN(f_solve_triangular, lb_solve_triangular(apart(a), b, false))
+FN(f_solve_triangular_upper, lb_solve_triangular(apart(a), b, true))
+FN(f_norm, lb_norm(a, LB_AXES(-1), false))
+FN(f_vector_norm, lb_vector_norm(a, 3, -1, false))
+FN(f_matrix_norm, lb_matrix_norm(a, 1, 0, 1, false))
+FN(f_cross, lb_cross(a, b, -1))
+
+static bool of_qr(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *q, *r;
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_qr(in[0], &q, &r) ? lb_sum(r, LB_ALL_AXES, false) : NULL;
+	return out[0] != NULL;
+}
+
+static bool of_svd(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_sum(lb_svdvals(in[0]), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+static bool of_lu(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *lu, *swaps;
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_lu_factor(in[0], &lu, &swaps) ? lb_sum(lu, LB_ALL_AXES, false) : NULL;
+	return out[0] != NULL;
+}
+
+static bool of_eigvals(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_sum(lb_abs(lb_eigvals(in[0])), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+static void linear_algebra(void **state)
+{
+	(void)state;
+	static const struct grad_case cases[] = {
+		{ "inv", f_inv, "3,3", -1, 1, true },
+		{ "inv", f_inv, "2,2,2", -1, 1, false },
+		{ "tri_inv", f_tri_inv, "3,3", -1, 1, true },
+		{ "tri_inv", f_tri_inv_upper, "2,2,2", -1, 1, false },
+		{ "cholesky", f_cholesky, "3,3", -1, 1, true },
+		{ "cholesky", f_cholesky_upper, "2,3,3", -1, 1, false },
+		{ "tri_inv cholesky_inv", f_cholesky_inv, "3,3", -1, 1, true },
+		{ "eigh", f_eigh, "3,3", -1, 1, true },
+		{ "eigh", f_eigh_upper, "2,3,3", -1, 1, false },
+		{ "eigvalsh", f_eigvalsh, "3,3", -1, 1, true },
+		{ "eigvalsh", f_eigvalsh_upper, "2,3,3", -1, 1, false },
+		{ "det", f_det, "3,3", -1, 1, true },
+		{ "det", f_det, "2,2,2", -1, 1, false },
+		{ "slogdet", f_slogdet, "3,3", -1, 1, true },
+		{ "slogdet", f_slogdet, "2,2,2", -1, 1, false },
+		{ "solve", f_solve, "3,3;3,2", -1, 1, true },
+		{ "solve", f_solve, "3,3;3", -1, 1, false },
+		{ "solve", f_solve, "2,2,2;2,3", -1, 1, false },
+		{ "solve", f_solve, "2,2;2,2,1", -1, 1, false },
+		{ "solve_triangular", f_solve_triangular, "3,3;3,2", -1, 1, true },
+		{ "solve_triangular", f_solve_triangular_upper, "2,2,2;2", -1, 1, false },
+		{ "sqrt norm", f_norm, "2,3", 0.5, 2, true },
+		{ "power vector_norm", f_vector_norm, "2,3", 0.5, 2, true },
+		{ "max matrix_norm", f_matrix_norm, "2,3", 0.5, 2, false },
+		{ "subtract cross", f_cross, "2,3;3", -1, 1, true },
+		{ "subtract cross", f_cross, "2;2", -1, 1, false },
+	};
+	CHECK(cases);
+	LB_SCOPE {
+		lb_tensor *x = lb_random_normal(LB_SHAPE(3, 3), LB_F64, lb_key(1)), *value, *grad;
+		assert_false(lb_value_and_grad(of_qr, NULL, 1, &x, 1, NULL, 1, &value, &grad));
+		assert_true(error_has("qr gradient lb_eigh()"));
+		assert_false(lb_value_and_grad(of_svd, NULL, 1, &x, 1, NULL, 1, &value, &grad));
+		assert_true(error_has("svd gradient lb_eigh()"));
+		assert_false(lb_value_and_grad(of_lu, NULL, 1, &x, 1, NULL, 1, &value, &grad));
+		assert_true(error_has("lu gradient lb_solve()"));
+		assert_false(lb_value_and_grad(of_eigvals, NULL, 1, &x, 1, NULL, 1, &value, &grad));
+		assert_true(error_has("eig gradient lb_eigh()"));
+	}
 }
 
 static void gathers(void **state)
@@ -535,6 +792,18 @@ static bool multiplied(void *context, int n, lb_tensor *const *in, int n_out, lb
 	return out[0] != NULL;
 }
 
+static bool multiplied_chosen(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct quantised *c = context;
+	lb_tensor *left = lb_from_data((int32_t[]){ 1, 0, 1, 2 }, 16, LB_SHAPE(2, 2), LB_I32);
+	lb_tensor *right = lb_from_data((int32_t[]){ 1, -2 }, 8, LB_SHAPE(2), LB_I32);
+	(void)n, (void)n_out;
+	out[0] = lb_gather_qmm(in[0], c->q, left, right, c->how, true);
+	if (n_out == 2)
+		out[1] = lb_gather_mm(in[0], lb_swapaxes(lb_dequantize(c->q, c->how, LB_F32), -1, -2), left, right);
+	return out[0] && out[n_out - 1];
+}
+
 static bool quantised(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	const struct quantised *c = context;
@@ -551,11 +820,40 @@ static bool in_steps(void *context, int n, lb_tensor *const *in, int n_out, lb_t
 	return out[0] != NULL;
 }
 
-static bool extremes(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+static bool partitioned(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
-	(void)n, (void)n_out;
-	out[0] = context ? lb_scan(in[0], LB_SCAN_MAX, 0, false, true) : lb_partition(in[0], 1, 0);
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_partition(in[0], 1, 0);
 	return out[0] != NULL;
+}
+
+static bool products_so_far(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const bool *is = context;
+	(void)n, (void)n_out;
+	out[0] = lb_sum(lb_cumprod(in[0], 0, is[0], is[1]), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+/* Of 2 0 3 0 5 the products to each, and those without it. */
+static void factors_of_zero(void **state)
+{
+	(void)state;
+	static const struct {
+		bool is[2]; /* reverse, inclusive */
+		double wanted[5];
+	} cases[] = {
+		{ { false, true }, { 1, 8, 0, 0, 0 } },
+		{ { false, false }, { 1, 8, 0, 0, 0 } },
+		{ { true, true }, { 0, 0, 0, 20, 1 } },
+		{ { true, false }, { 0, 0, 0, 20, 1 } },
+	};
+	for (int i = 0; i < LENGTH(cases); i++)
+		LB_SCOPE {
+			lb_tensor *d, *x = lb_from_data((double[]){ 2, 0, 3, 0, 5 }, 40, LB_SHAPE(5), LB_F64);
+			assert_true(lb_grad(products_so_far, (void *)(uintptr_t)cases[i].is, 1, &x, &d));
+			assert_memory_equal(lb_data(d), cases[i].wanted, sizeof cases[i].wanted);
+		}
 }
 
 static void steps(void **state)
@@ -571,9 +869,7 @@ static void steps(void **state)
 			assert_true(lb_item(lb_all(lb_equal(a[i], b[i]), LB_ALL_AXES, false)));
 		grad_mark("matmul_in_steps");
 		lb_tensor *x = lb_random_normal(LB_SHAPE(4), LB_F32, lb_key(4));
-		assert_false(lb_vjp(extremes, x, 1, &x, 1, &x, &out, a));
-		assert_true(error_has("scan lb_cumsum()"));
-		assert_false(lb_vjp(extremes, NULL, 1, &x, 1, &x, &out, a));
+		assert_false(lb_vjp(partitioned, NULL, 1, &x, 1, &x, &out, a));
 		assert_true(error_has("partition lb_sort()"));
 	}
 }
@@ -603,6 +899,16 @@ static void quantisation(void **state)
 		}
 		grad_mark("quantized_matmul");
 
+		struct quantised two = { .q = lb_quantize(lb_random_normal(LB_SHAPE(2, ROWS, K), LB_F32, lb_key(6)), c.how, NULL),
+					 .how = c.how };
+		lb_tensor *x = lb_random_normal(LB_SHAPE(3, 5, K), LB_F32, lb_key(7));
+		lb_tensor *y = lb_random_normal(LB_SHAPE(2, 2, 5, ROWS), LB_F32, lb_key(8)), *outs[2];
+		assert_true(lb_vjp(multiplied_chosen, &two, 1, &x, 2, (lb_tensor *[]){ y, NULL }, outs, &d[0]) &&
+			    lb_vjp(multiplied_chosen, &two, 1, &x, 2, (lb_tensor *[]){ NULL, y }, outs, &d[1]));
+		same(outs[0], outs[1]);
+		same(d[0], d[1]);
+		grad_mark("gather_qmm");
+
 		c.how = (lb_quant){ .mode = LB_QUANT_NVFP4 };
 		lb_tensor *global = lb_full(LB_SHAPE(), 3, LB_F32);
 		c.q = lb_quantize(w, c.how, global);
@@ -615,6 +921,202 @@ static void quantisation(void **state)
 			assert_false(lb_vjp(quantised, &c, 1, &w, 1, &g, &out, d));
 			assert_true(error_has("quantize lb_stop_gradient()"));
 		}
+	}
+}
+
+/* ---- complex numbers: gradients are by real and imaginary parts, as differences are ---- */
+
+static lb_tensor *imaginary(lb_tensor *x)
+{
+	const float i[2] = { 0, 1 };
+	return lb_multiply(x, lb_from_data(i, sizeof i, LB_SHAPE(), LB_C64));
+}
+
+/* The sum of y's parts, each times a number of its own. */
+static lb_tensor *weighed(lb_tensor *y)
+{
+	lb_tensor *all[2] = { NULL };
+	for (int i = 0; y && i < 2; i++) {
+		lb_tensor *weight = lb_random_normal((lb_list){ lb_rank(y), lb_shape(y) }, LB_F32, lb_key(5 + (uint64_t)i));
+		all[i] = lb_sum(lb_multiply(weight, i ? lb_imag(y) : lb_real(y)), LB_ALL_AXES, false);
+	}
+	return lb_add(all[0], all[1]);
+}
+
+/* Of complex inputs. */
+static bool of_complex(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *(*const *fn)(lb_tensor *const *) = context;
+	lb_tensor *z[4] = { NULL };
+	(void)n_out;
+	for (int i = 0; i < n; i++)
+		z[i] = in[i];
+	out[0] = weighed((*fn)(z));
+	return out[0] != NULL;
+}
+
+/* Of their real and imaginary parts. */
+static bool of_parts(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *z[4];
+	for (int i = 0; i < n / 2; i++)
+		z[i] = lb_add(in[2 * i], imaginary(in[2 * i + 1]));
+	return of_complex(context, n / 2, z, n_out, out);
+}
+
+FN(c_reciprocal, lb_reciprocal(a))
+FN(c_log_abs, lb_log(lb_abs(a)))
+FN(c_square, lb_multiply(lb_square(a), lb_conjugate(a)))
+FN(c_sign, lb_sign(a))
+FN(c_astype, lb_multiply(lb_astype(lb_real(a), LB_C64), a))
+FN(c_broadcast, lb_multiply(lb_slice(a, LB_AT(1)), lb_multiply(a, b)))
+FN(c_power_3, lb_power(a, lb_scalar_int(3)))
+FN(c_where, lb_where(lb_equal(lb_eye(2, 3, 0, LB_F32), lb_scalar(1)), lb_exp(a), b))
+FN(c_real, lb_square(lb_real(a)))
+FN(c_imag, lb_exp(lb_imag(a)))
+FN(c_mixed, lb_multiply(lb_imag(a), b))
+FN(c_product, lb_prod(a, LB_AXES(1), false))
+FN(c_mean, lb_square(lb_mean(a, LB_AXES(0), false)))
+FN(c_cumsum, lb_square(lb_cumsum(a, 1, true, false)))
+FN(c_views, lb_square(lb_reshape(lb_slice(lb_transpose(a, LB_ALL_AXES), LB_ALL, LB_REVERSED), LB_SHAPE(-1))))
+FN(c_strided, lb_square(lb_as_strided(a, LB_SHAPE(2, 3), LB_STRIDES(1, 1), 1)))
+FN(c_take, lb_square(lb_take(a, lb_zeros(LB_SHAPE(2), LB_I32), 1)))
+FN(c_join, lb_square(lb_concatenate(2, (lb_tensor *[]){ a, b }, 0)))
+FN(c_pad, lb_square(lb_pad(a, LB_SHAPE(0, 1), LB_SHAPE(), 2)))
+FN(c_update, lb_square(lb_slice_update(a, b, LB_AT(1))))
+FN(c_matmul, lb_matmul(a, b))
+FN(c_matmul_self, lb_matmul(a, lb_conjugate(lb_swapaxes(a, -1, -2))))
+FN(c_addmm, lb_addmm(c, a, b, 0.5, 2))
+FN(c_einsum, lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ a, b }))
+FN(c_norm, lb_norm(a, LB_ALL_AXES, false))
+FN(c_fft, lb_fft(a, 0, 1, LB_FFT_BACKWARD))
+FN(c_ifft, lb_ifft(a, 5, 0, LB_FFT_ORTHO))
+FN(c_fftn, lb_fft2(a, LB_SHAPE(3, 2), LB_FFT_FORWARD))
+FN(c_ifftn, lb_ifftn(a, LB_SHAPE(), LB_AXES(1, 0), LB_FFT_BACKWARD))
+FN(c_rfft, lb_rfft(lb_real(a), 0, -1, LB_FFT_BACKWARD))
+FN(c_rfft_5, lb_rfft(lb_real(a), 5, -1, LB_FFT_ORTHO))
+FN(c_rfftn, lb_rfft2(lb_imag(a), LB_SHAPE(), LB_FFT_FORWARD))
+FN(c_irfft, lb_irfft(a, 0, -1, LB_FFT_BACKWARD))
+FN(c_irfft_5, lb_irfft(a, 5, -1, LB_FFT_FORWARD))
+FN(c_irfftn, lb_irfftn(a, LB_SHAPE(4, 5), LB_AXES(-1, 0), LB_FFT_ORTHO))
+FN(c_filtered, lb_irfft(lb_multiply(lb_rfft(lb_real(a), 0, 1, LB_FFT_BACKWARD), lb_rfft(lb_imag(a), 0, 1, LB_FFT_BACKWARD)), lb_dim(a, 1), 1, LB_FFT_BACKWARD))
+
+static const struct {
+	const char *name; /* of the operation, then more */
+	lb_tensor *(*fn)(lb_tensor *const *in);
+	int n;
+	int64_t shapes[3][2]; /* 0: no such axis */
+} of_numbers[] = {
+#define F(name, n) { #name, f_##name, n, { { 2, 3 }, { 2, 3 } } }
+	F(negative, 1), F(exp, 1), F(log, 1), F(sqrt, 1), F(rsqrt, 1), F(sin, 1), F(cos, 1), F(tan, 1), F(arcsin, 1),
+	F(arccos, 1), F(arctan, 1), F(sinh, 1), F(cosh, 1), F(tanh, 1), F(arcsinh, 1), F(arccosh, 1), F(arctanh, 1),
+	F(log1p, 1), F(log2, 1), F(log10, 1), F(sigmoid, 1), F(abs, 1), F(add, 2), F(subtract, 2), F(multiply, 2),
+	F(divide, 2), F(power, 2),
+#define A { 2, 3 }
+	{ "divide", c_reciprocal, 1, { A } }, { "abs log", c_log_abs, 1, { A } }, { "conjugate square", c_square, 1, { A } },
+	{ "sign", c_sign, 1, { A } }, { "astype", c_astype, 1, { A } }, { "multiply", c_broadcast, 2, { A, { 3 } } },
+	{ "power", c_power_3, 1, { A } }, { "where", c_where, 2, { A, A } }, { "real", c_real, 1, { A } },
+	{ "imag", c_imag, 1, { A } }, { "imag", c_mixed, 2, { A, A } }, { "prod", c_product, 1, { A } }, { "mean", c_mean, 1, { A } },
+	{ "cumsum", c_cumsum, 1, { A } }, { "slice reshape", c_views, 1, { A } }, { "as_strided", c_strided, 1, { A } },
+	{ "take", c_take, 1, { A } }, { "concatenate", c_join, 2, { A, A } }, { "pad", c_pad, 1, { A } },
+	{ "slice_update", c_update, 2, { A, { 3 } } }, { "matmul", c_matmul, 2, { A, { 3, 4 } } },
+	{ "matmul", c_matmul, 2, { A, { 3 } } }, { "matmul", c_matmul_self, 1, { A } },
+	{ "addmm", c_addmm, 3, { A, { 3, 4 }, { 4 } } }, { "matmul einsum", c_einsum, 2, { A, { 4, 3 } } },
+	{ "sqrt norm", c_norm, 1, { A } },
+	{ "fft", c_fft, 1, { A } }, { "fft", c_fft, 1, { { 3, 4 } } }, { "ifft", c_ifft, 1, { A } }, { "fft 2", c_fftn, 1, { A } },
+	{ "ifft n", c_ifftn, 1, { { 4, 3 } } }, { "rfft", c_rfft, 1, { { 2, 6 } } }, { "rfft", c_rfft, 1, { { 2, 1 } } },
+	{ "rfft 5", c_rfft_5, 1, { A } }, { "rfft n", c_rfftn, 1, { { 4, 5 } } }, { "irfft", c_irfft, 1, { { 2, 4 } } },
+	{ "irfft 5", c_irfft_5, 1, { A } }, { "irfft n", c_irfftn, 1, { { 5, 2 } } }, { "irfft rfft", c_filtered, 1, { { 2, 7 } } },
+#undef A
+#undef F
+};
+
+static void complex_numbers(void **state)
+{
+	(void)state;
+	for (int i = 0; i < LENGTH(of_numbers); i++)
+		LB_SCOPE {
+			lb_tensor *(*fn)(lb_tensor *const *) = of_numbers[i].fn;
+			lb_tensor *parts[6], *z[3], *of_parts_[6], *of_z[3];
+			int n = of_numbers[i].n;
+			for (int k = 0; k < n; k++) {
+				const int64_t *shape = of_numbers[i].shapes[k];
+				lb_list list = { shape[1] ? 2 : 1, shape };
+				for (int p = 0; p < 2; p++)
+					parts[2 * k + p] = lb_random_uniform(list, 0.3, 0.8, LB_F32, lb_key((uint64_t)(2 * k + p)));
+				z[k] = lb_add(parts[2 * k], imaginary(parts[2 * k + 1]));
+			}
+			if (!lb_check_grad(of_parts, &fn, 2 * n, parts, (lb_check_options){ 0 }) ||
+			    !lb_grad(of_parts, &fn, 2 * n, parts, of_parts_) || !lb_grad(of_complex, &fn, n, z, of_z))
+				fail_msg("%s: %s", of_numbers[i].name, lb_error_message());
+			for (int k = 0; k < n; k++) {
+				assert_int_equal(lb_dtype_of(of_z[k]), LB_C64);
+				same(lb_real(of_z[k]), of_parts_[2 * k]);
+				same(lb_imag(of_z[k]), of_parts_[2 * k + 1]);
+			}
+			/* forward, along z itself and a turn of it */
+			lb_tensor *along[3], *value, *push, *sum = lb_zeros(LB_SHAPE(), LB_F32);
+			for (int k = 0; k < n; k++) {
+				along[k] = lb_multiply(z[k], imaginary(lb_full(LB_SHAPE(), 0.5, LB_F32)));
+				sum = lb_add(sum, lb_sum(lb_real(lb_multiply(lb_conjugate(of_z[k]), along[k])), LB_ALL_AXES, false));
+			}
+			if (!lb_jvp(of_complex, &fn, n, z, along, 1, &value, &push))
+				fail_msg("%s: %s", of_numbers[i].name, lb_error_message());
+			same(push, sum);
+			grad_mark(of_numbers[i].name);
+		}
+}
+
+/* |z|^2 + |fft(z)|^2 has a gradient that is linear in z: the gradient of its square again, by differences. */
+static bool energy(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *y = lb_irfft(lb_exp(lb_rfft(in[0], 0, 0, LB_FFT_ORTHO)), lb_dim(in[0], 0), 0, LB_FFT_ORTHO);
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_sum(lb_square(y), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+static bool of_gradient(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *grad;
+	(void)context, (void)n_out;
+	out[0] = lb_grad(energy, NULL, n, in, &grad) ? lb_sum(lb_sin(grad), LB_ALL_AXES, false) : NULL;
+	return out[0] != NULL;
+}
+
+/* y = z^2 and |z|. */
+static bool two_results(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context, (void)n, (void)n_out;
+	out[0] = lb_square(in[0]);
+	out[1] = lb_abs(in[0]);
+	return out[0] && out[1];
+}
+
+static void complex_transforms(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_random_uniform(LB_SHAPE(6), -0.5, 0.5, LB_F32, lb_key(3)), *out[2], *d;
+		if (!lb_check_grad(of_gradient, NULL, 1, &x, (lb_check_options){ 0 }))
+			fail_msg("%s", lb_error_message());
+		/* cotangents are complex where results are: d = g conj(2 z) + h z / |z| */
+		const float numbers[] = { 3, 4, 0, 0 };
+		lb_tensor *z = lb_from_data(numbers, sizeof numbers, LB_SHAPE(2), LB_C64);
+		lb_tensor *g[] = { imaginary(lb_ones(LB_SHAPE(2), LB_F32)), lb_full(LB_SHAPE(2), 5, LB_F32) };
+		assert_true(lb_vjp(two_results, NULL, 1, &z, 2, g, out, &d));
+		same(lb_real(d), VALUES(8 + 3, 0));
+		same(lb_imag(d), VALUES(6 + 4, 0));
+		/* forward 2 z v and the part of v along z */
+		lb_tensor *along = imaginary(lb_ones(LB_SHAPE(2), LB_F32)), *push[2];
+		assert_true(lb_jvp(two_results, NULL, 1, &z, &along, 2, out, push));
+		same(lb_real(push[0]), VALUES(-8, 0));
+		same(lb_imag(push[0]), VALUES(6, 0));
+		same(push[1], VALUES(0.8, 0));
+		/* a loss is real */
+		lb_tensor *one = lb_slice(z, LB_AT(0));
+		assert_false(lb_value_and_grad(two_results, NULL, 1, &one, 1, NULL, 2, out, &d));
+		assert_true(error_has("result 0 complex64"));
 	}
 }
 
@@ -634,8 +1136,12 @@ static const struct {
 	{ LB_OP_FLOOR, "flat nearly everywhere" },
 	{ LB_OP_CEIL, "flat nearly everywhere" },
 	{ LB_OP_ROUND, "flat nearly everywhere" },
+	{ LB_OP_FLOOR_DIVIDE, "flat nearly everywhere" },
 	{ LB_OP_ISNAN, "bool" },
 	{ LB_OP_ISINF, "bool" },
+	{ LB_OP_ISFINITE, "bool" },
+	{ LB_OP_ISPOSINF, "bool" },
+	{ LB_OP_ISNEGINF, "bool" },
 	{ LB_OP_LOGICAL_NOT, "bool" },
 	{ LB_OP_EQUAL, "bool" },
 	{ LB_OP_NOT_EQUAL, "bool" },
@@ -646,6 +1152,7 @@ static const struct {
 	{ LB_OP_BITWISE_AND, "of integers" },
 	{ LB_OP_BITWISE_OR, "of integers" },
 	{ LB_OP_BITWISE_XOR, "of integers" },
+	{ LB_OP_BITWISE_INVERT, "of integers" },
 	{ LB_OP_LEFT_SHIFT, "of integers" },
 	{ LB_OP_RIGHT_SHIFT, "of integers" },
 	{ LB_OP_BITCAST, "bits" },
@@ -665,7 +1172,7 @@ static const struct {
 	{ LB_OP_FUSED, "never made while a gradient is traced" },
 };
 
-/* Each has a rule that was tested above, or a reason to have none. That of quantize() and partition() is to refuse. */
+/* Each has a rule that was tested above, or a reason to have none. That of quantize(), partition(), qr(), svd(), lu() and eig() is to refuse. */
 static void every_operation(void **state)
 {
 	(void)state;
@@ -676,7 +1183,8 @@ static void every_operation(void **state)
 		if (!lb_rules[op] != !!why)
 			fail_msg("%s: %s", lb_ops[op].name,
 				 why ? "has a rule after all" : "has neither rule nor reason");
-		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_PARTITION)
+		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_PARTITION &&
+		    op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU && op != LB_OP_EIG)
 			fail_msg("%s: its rule is not tested", lb_ops[op].name);
 	}
 }
@@ -686,8 +1194,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unary),      cmocka_unit_test(binary),          cmocka_unit_test(views),
 		cmocka_unit_test(reductions), cmocka_unit_test(products),        cmocka_unit_test(gathers),
+		cmocka_unit_test(linear_algebra), cmocka_unit_test(scans_beyond_numbers),
 		cmocka_unit_test(models),     cmocka_unit_test(corners),         cmocka_unit_test(quantisation),
-		cmocka_unit_test(steps),      cmocka_unit_test(every_operation),
+		cmocka_unit_test(steps),      cmocka_unit_test(complex_numbers),   cmocka_unit_test(factors_of_zero), cmocka_unit_test(complex_transforms), cmocka_unit_test(every_operation),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);
 	printf("# %d cases\n", grad_cases);

@@ -29,6 +29,28 @@ static void a_small_view_pins_a_large_buffer(void **state)
 	assert_string_equal(said(16 * MEBI, MEBI), "view #4, #15; no more than 1.0 MiB of it have a name");
 }
 
+/* As that of nobody's name, where no lazy tensor needs it. */
+static void a_small_view_without_a_name_does_so_too(void **state)
+{
+	struct lbx_holder h = { .bytes = 16 * MEBI, .covered = 64, .n_tensors = 1, .tensors = { { .id = 4 } } };
+	char text[512];
+
+	(void)state;
+	lbx_describe_holder(&h, text, sizeof text);
+	assert_string_equal(text, "#4; no more than 64 B of it are in use");
+	h.covered = MEBI;
+	assert_false(lbx_holder_is_pinned(&h));
+	h.covered = 64;
+	h.scope = true;
+	assert_false(lbx_holder_is_pinned(&h));
+	h.scope = false;
+	h.n_consumers = 1;
+	assert_false(lbx_holder_is_pinned(&h));
+	h.n_consumers = 0;
+	h.bytes--;
+	assert_false(lbx_holder_is_pinned(&h));
+}
+
 static void what_is_used_or_small_or_unnamed_is_not_pinned(void **state)
 {
 	(void)state;
@@ -53,6 +75,7 @@ static void nobody_has_no_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_view_without_a_name_does_so_too),
 		cmocka_unit_test(a_small_view_pins_a_large_buffer),
 		cmocka_unit_test(what_is_used_or_small_or_unnamed_is_not_pinned),
 		cmocka_unit_test(nobody_has_no_number),

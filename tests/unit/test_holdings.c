@@ -75,6 +75,19 @@ static void each_buffer_counts_once(void **state)
 	holds(memory(s, ""), "records unreadable or damaged");
 }
 
+/* As what lb_from_memory() is given of a living tensor's. */
+static void bytes_of_two_buffers_count_for_their_owner(void **state)
+{
+	struct session *s = *state;
+
+	image_set(&s->image, LB_KIND_BUFFER, 1, "flags", LB_BUFFER_FOREIGN);
+	image_set(&s->image, LB_KIND_BUFFER, 1, "data", IMAGE_DATA + 64);
+	const char *text = memory(s, "--by name");
+	holds(text, "     960 B 100%  x: 1 buffer\n");
+	holds(text, "       0 B   0%  bool: 1 buffer\n");
+	holds(memory(s, "--by name --json"), "\"bytes\":960,\"by\":");
+}
+
 static void json_is_the_same(void **state)
 {
 	struct session *s = *state;
@@ -298,6 +311,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_buffer_counts_once, start, finish),
+		cmocka_unit_test_setup_teardown(bytes_of_two_buffers_count_for_their_owner, start, finish),
 		cmocka_unit_test_setup_teardown(json_is_the_same, start, finish),
 		cmocka_unit_test_setup_teardown(a_mark_is_compared_with, start, finish),
 		cmocka_unit_test_setup_teardown(a_file_is_compared_with, start, finish),

@@ -283,9 +283,8 @@ static void names_may_be_shared(void **state)
 	image_tensor(&s.image, 18, &r);
 	r = image_record(&s.image, 19, "cache[3]", LB_F32, 2, shape, 0);
 	image_tensor(&s.image, 19, &r);
-	fails(&s, "info x",
-	      "2 tensors are named 'x': #1 (4, 6, 10) ready, #19 (2, 3) lazy; "
-	      "say which by #id");
+	says(&s, "info x", "2 tensors are 'x': #19 is meant, the newest (x@2)");
+	says(&s, "info x@1", "x: float32 (4, 6, 10), ready");
 	says(&s, "info #19", "#19");
 	says(&s, "info cache[3]", "cache[3]: float32 (2, 3)");
 	finish(&s);
@@ -338,6 +337,10 @@ static void tensors_are_listed(void **state)
 	       "#2  layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B\n"
 	       "#3  lazy          float32  (4, 6, 10)  lazy   exp        960 B\n"
 	       "2 tensors of 18: 1 ready (960 B), 1 lazy (960 B once evaluated)\n");
+	/* the highest first; what has no value last */
+	says(&s, "list [lfu]* --sort max", "bytes    max\n#2   layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B  59.75\n");
+	says(&s, "list [lfu]* --sort max", "0\n#3   lazy          float32  (4, 6, 10)  lazy   exp        960 B      -\n9 tensors");
+	says(&s, "list [lfu]* --sort min --json", "\"min\":null}");
 	/* a buffer counts once, whoever uses it */
 	image_set(&s.image, LB_KIND_BUFFER, 0, "refs", 2);
 	says(&s, "list [xl]*", "3 tensors of 18: 2 ready (960 B), 1 lazy");
@@ -541,6 +544,25 @@ static void lines_are_taken_apart(void **state)
 	assert_true(lbx_args_parse_line(list, "-- --json", &args));
 	assert_string_equal(args.v[0], "--json");
 	assert_null(lbx_args_option(&args, "json"));
+	assert_true(lbx_args_parse_line(&lbx_command_diff, "two\\ words[0, :] 'a\\ b' --seconds 1", &args));
+	assert_int_equal(args.n, 2);
+	assert_string_equal(args.v[0], "two words[0, :]");
+	assert_string_equal(args.v[1], "'a\\ b'"); /* within quotes it is no escape */
+	assert_true(lbx_args_parse_line(list, "back\\slash\\ x", &args));
+	assert_string_equal(args.v[0], "back\\slash x");
+	/* a bracket that is not closed takes nothing in */
+	assert_true(lbx_args_parse_line(list, "x[ --json", &args));
+	assert_string_equal(args.v[0], "x[");
+	assert_non_null(lbx_args_option(&args, "json"));
+	assert_true(lbx_args_parse_line(&lbx_command_diff, "f(1, 2)[0 [y, --seconds 1", &args));
+	assert_int_equal(args.n, 2);
+	assert_string_equal(args.v[0], "f(1, 2)[0");
+	assert_string_equal(args.v[1], "[y,");
+	assert_true(lbx_args_parse_line(print, "x [0]", &args));
+	assert_string_equal(args.v[0], "x [0]");
+	assert_false(lbx_args_parse_line(&lbx_command_diff, "x y [0]", &args));
+	assert_non_null(strstr(lb_error_message(), "'[0]' stands by itself: write a slice right behind its tensor"));
+	lb_clear_error();
 	char *longest = malloc(LBX_LINE_MAX + 10);
 	memset(longest, 'x', LBX_LINE_MAX + 9);
 	longest[LBX_LINE_MAX + 9] = '\0';

@@ -68,8 +68,24 @@ static int arity(int op)
 
 static bool gives_bool(int op)
 {
-	return (op >= LB_OP_EQUAL && op <= LB_OP_LOGICAL_OR) || op == LB_OP_ISNAN || op == LB_OP_ISINF ||
+	return (op >= LB_OP_EQUAL && op <= LB_OP_LOGICAL_OR) || (op >= LB_OP_ISNAN && op <= LB_OP_ISNEGINF) ||
 	       op == LB_OP_LOGICAL_NOT;
+}
+
+/* By Newton's steps: from the complement, where erf itself is near 1. */
+static double erfinv(double x)
+{
+	double size = fabs(x), y = 0, slope = 1.12837916709551257390;
+	if (size >= 1 || x == 0 || isnan(x))
+		return size > 1 ? NAN : size == 1 ? copysign(INFINITY, x) : x;
+	for (int i = 0; i < 200; i++) {
+		double off = size < 0.5 ? size - erf(y) : erfc(y) - (1 - size);
+		double step = off / (slope * exp(-y * y));
+		y += step > 0.5 ? 0.5 : step;
+		if (fabs(step) <= 1e-17 * y)
+			break;
+	}
+	return copysign(y, x);
 }
 
 /* What a real operation is, in double; halves' and floats' results are then rounded. */
@@ -87,12 +103,30 @@ static double real_result(int op, double a, double b, double c)
 	case LB_OP_TANH: return tanh(a);
 	case LB_OP_SIGMOID: return 1 / (1 + exp(-a));
 	case LB_OP_ERF: return erf(a);
+	case LB_OP_ERFINV: return erfinv(a);
+	case LB_OP_TAN: return tan(a);
+	case LB_OP_ARCSIN: return asin(a);
+	case LB_OP_ARCCOS: return acos(a);
+	case LB_OP_ARCTAN: return atan(a);
+	case LB_OP_SINH: return sinh(a);
+	case LB_OP_COSH: return cosh(a);
+	case LB_OP_ARCSINH: return asinh(a);
+	case LB_OP_ARCCOSH: return acosh(a);
+	case LB_OP_ARCTANH: return atanh(a);
+	case LB_OP_EXPM1: return expm1(a);
+	case LB_OP_LOG1P: return log1p(a);
+	case LB_OP_LOG2: return log2(a);
+	case LB_OP_LOG10: return log10(a);
 	case LB_OP_SQUARE: return a * a;
+	case LB_OP_SIGN: return (a > 0) - (a < 0);
 	case LB_OP_FLOOR: return floor(a);
 	case LB_OP_CEIL: return ceil(a);
 	case LB_OP_ROUND: return rint(a);
 	case LB_OP_ISNAN: return isnan(a);
 	case LB_OP_ISINF: return isinf(a) != 0;
+	case LB_OP_ISFINITE: return !isnan(a) && !isinf(a);
+	case LB_OP_ISPOSINF: return isinf(a) && a > 0;
+	case LB_OP_ISNEGINF: return isinf(a) && a < 0;
 	case LB_OP_LOGICAL_NOT: return a == 0;
 	case LB_OP_ADD: return a + b;
 	case LB_OP_SUBTRACT: return a - b;
@@ -105,6 +139,8 @@ static double real_result(int op, double a, double b, double c)
 		double r = fmod(a, b);
 		return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 	}
+	case LB_OP_FLOOR_DIVIDE: return floor(a / b);
+	case LB_OP_ARCTAN2: return atan2(a, b);
 	case LB_OP_LOGADDEXP: return a == b ? a + log(2) : fmax(a, b) + log1p(exp(-fabs(a - b)));
 	case LB_OP_EQUAL: return a == b;
 	case LB_OP_NOT_EQUAL: return a != b;
@@ -127,7 +163,7 @@ static __int128 wide_of(const void *at, int dtype)
 	return dtype == LB_U64 ? (__int128)*(const uint64_t *)at : int_of(at, dtype);
 }
 
-/* Of a dtype of so many bits. */
+/* Of a dtype of so many bits; bool has 1. */
 static __int128 int_result(int op, int bits, __int128 a, __int128 b, __int128 c)
 {
 	switch (op) {
@@ -137,8 +173,13 @@ static __int128 int_result(int op, int bits, __int128 a, __int128 b, __int128 c)
 	case LB_OP_FLOOR:
 	case LB_OP_CEIL:
 	case LB_OP_ROUND: return a;
+	case LB_OP_SIGN: return (a > 0) - (a < 0);
+	case LB_OP_ISFINITE: return 1;
+	case LB_OP_ISPOSINF:
+	case LB_OP_ISNEGINF:
 	case LB_OP_ISNAN:
 	case LB_OP_ISINF: return 0;
+	case LB_OP_BITWISE_INVERT: return bits == 1 ? !a : ~a;
 	case LB_OP_LOGICAL_NOT: return a == 0;
 	case LB_OP_ADD: return a + b;
 	case LB_OP_SUBTRACT: return a - b;
@@ -153,6 +194,7 @@ static __int128 int_result(int op, int bits, __int128 a, __int128 b, __int128 c)
 		return result;
 	}
 	case LB_OP_REMAINDER: return b == 0 ? 0 : (a % b + b) % b;
+	case LB_OP_FLOOR_DIVIDE: return b == 0 ? 0 : (a - (a % b + b) % b) / b;
 	case LB_OP_MAXIMUM: return a > b ? a : b;
 	case LB_OP_MINIMUM: return a < b ? a : b;
 	case LB_OP_WHERE: return a ? b : c;
@@ -197,7 +239,8 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 	for (int i = 0; i < n; i++)
 		in[i] = make_strided(op == LB_OP_WHERE && i == 0 ? LB_BOOL : dtype, rank, shape);
 	char *out = run_one(&exec_all, op, in, n, to);
-	bool approximate = (op >= LB_OP_EXP && op <= LB_OP_ERF) || op == LB_OP_POWER || op == LB_OP_LOGADDEXP;
+	bool approximate = (op >= LB_OP_EXP && op <= LB_OP_ERF) || op == LB_OP_POWER || op == LB_OP_LOGADDEXP ||
+			   op == LB_OP_ARCTAN2;
 	for (int64_t i = 0; i < size_of(&in[0]); i++) {
 		const char *at[3];
 		for (int k = 0; k < 3; k++)
@@ -208,8 +251,10 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 			for (int k = 0; k < 3; k++)
 				x[k] = real_of(at[k], in[k < n ? k : 0].dtype, 0);
 			double wanted = real_result(op, x[0], x[1], x[2]);
+			if (op == LB_OP_FLOOR_DIVIDE && dtype != LB_F64) /* of the quotient as it is rounded */
+				wanted = (double)floorf((float)x[0] / (float)x[1]);
 			/* sigmoid of -100 goes through a float that overflows */
-			double slack = approximate ? 5 : dtype == LB_F64 ? 0 : 0.5001;
+			double slack = op == LB_OP_ERFINV ? 8 : approximate ? 5 : dtype == LB_F64 ? 0 : 0.5001;
 			if (op == LB_OP_SIGMOID && wanted < 1e-37)
 				continue;
 			/* a difference of numbers that are as large as these */
@@ -217,7 +262,7 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 				slack /= fmax(fabs(wanted), 1e-12);
 			check_near(real_of(got, to, 0), wanted, dtype, slack, lb_ops[op].name, i);
 		} else {
-			__int128 wanted = int_result(op, 8 * width(dtype), wide_of(at[0], in[0].dtype),
+			__int128 wanted = int_result(op, dtype == LB_BOOL ? 1 : 8 * (int)width(dtype), wide_of(at[0], in[0].dtype),
 						     wide_of(at[1], dtype), wide_of(at[2], dtype));
 			uint64_t value = (uint64_t)wanted;
 			if (to == LB_BOOL)
@@ -261,14 +306,14 @@ static void instruction_sets_agree(void **state)
 	enum { N = 1003 };
 	for (int op = LB_OP_NEGATIVE; op <= LB_OP_CLIP; op++) {
 		bool approximate = (op >= LB_OP_EXP && op <= LB_OP_LOG) || (op >= LB_OP_SIN && op <= LB_OP_ERF) ||
-				   op == LB_OP_POWER || op == LB_OP_LOGADDEXP;
+				   op == LB_OP_POWER || op == LB_OP_LOGADDEXP || op == LB_OP_ARCTAN2;
 		for (int dtype = LB_BOOL; dtype < LB_DTYPES; dtype++)
 			for (int to = LB_BOOL; to < LB_DTYPES; to++) {
 				if (!lb_tiles()->elementwise(op, to, dtype) ||
 				    (approximate && lb_dtype_is_float(dtype)))
 					continue;
 				struct lb_view in[3];
-				char *out[3];
+				char *out[LB_ISA_BF16 + 1];
 				for (int i = 0; i < 3; i++)
 					in[i] =
 					    make_view(op == LB_OP_WHERE && !i ? LB_BOOL : dtype, 1, (int64_t[]){ N });
@@ -294,7 +339,8 @@ static void special_values_of_vector_math(void **state)
 {
 	(void)state;
 	static const int ops[] = { LB_OP_EXP, LB_OP_LOG,  LB_OP_SIN,   LB_OP_COS,   LB_OP_TANH,     LB_OP_SIGMOID,
-				   LB_OP_ERF, LB_OP_SQRT, LB_OP_RSQRT, LB_OP_POWER, LB_OP_LOGADDEXP };
+				   LB_OP_ERF, LB_OP_SQRT, LB_OP_RSQRT, LB_OP_POWER, LB_OP_LOGADDEXP,
+				   LB_OP_ARCTAN2, LB_OP_TAN, LB_OP_ARCSIN, LB_OP_ARCCOS, LB_OP_ARCTAN, LB_OP_SINH, LB_OP_COSH, LB_OP_ARCSINH, LB_OP_ARCCOSH, LB_OP_ARCTANH, LB_OP_EXPM1, LB_OP_LOG1P, LB_OP_LOG2, LB_OP_LOG10, LB_OP_ERFINV };
 	static const double values[] = { 0.0,   -0.0,   INFINITY, -INFINITY, NAN,    1,        -1,    2,    -2,   0.5,
 					 -0.5,  3,      1e-45,    -1e-45,    1e-40,  -1e-40,   1e-38, 88.7, 88.8, 89,
 					 -87.4, -100,   -103.9,   -104,      709.7,  -745,     1e5,   -1e5, 1e10, 1e22,
@@ -320,7 +366,7 @@ static void special_values_of_vector_math(void **state)
 					char what[80];
 					snprintf(what, sizeof what, "%s(%g, %g) level %d", lb_ops[ops[o]].name, x, y,
 						 level);
-					check_near(got, wanted, dtype, 5, what, i);
+					check_near(got, wanted, dtype, ops[o] == LB_OP_ERFINV ? 8 : 5, what, i);
 				}
 			}
 }

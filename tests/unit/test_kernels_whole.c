@@ -6,6 +6,8 @@
 
 #include "kernel_support.h"
 #include "kernels/blas.h"
+#include "kernels/layout.h"
+#include "kernels/model.h"
 
 static const int64_t shapes[][4] = { { 3, 5, 7, 2 }, { 1, 1, 1, 1 },    { 64, 3, 50, 1 },
 				     { 2, 0, 3, 4 }, { 33, 70, 1, 40 }, { 4, 2, 3, 900 } };
@@ -34,6 +36,233 @@ static void copies(void **state)
 				assert_memory_equal(element(&to, i), element(&from, i), (size_t)width(dtype));
 			free_kept();
 		}
+}
+
+/* Large enough to go past the caches, in squares, with and without a rest. */
+static void transposed_copies(void **state)
+{
+	(void)state;
+	static const int64_t sizes[][2] = { { 2048, 1056 }, { 1030, 2100 }, { 1024, 2049 } };
+	for (int s = 0; s < 3; s++) {
+		int64_t rows = sizes[s][0], columns = sizes[s][1];
+		uint32_t *from = keep(rows * columns * 4), *to = keep(rows * columns * 4 + 64);
+		to += (64 - (uintptr_t)to % 64) % 64 / 4 + (s == 2);
+		for (int64_t i = 0; i < rows * columns; i++)
+			from[i] = (uint32_t)draw();
+		struct lb_view source = { from, LB_U32, 2, { columns, rows }, { 1, columns } };
+		struct lb_view dest = { to, LB_U32, 2, { columns, rows }, { rows, 1 } };
+		check_ok(lb_kernel_copy(&exec_all, &dest, &source));
+		for (int64_t c = 0; c < columns; c++)
+			for (int64_t r = 0; r < rows; r++)
+				if (to[c * rows + r] != from[r * columns + c])
+					fail_msg("element (%lld, %lld)", (long long)c, (long long)r);
+		free_kept();
+	}
+}
+
+static void squares_turn_on_each_instruction_set(void **state)
+{
+	(void)state;
+	uint32_t from[16][19], to[16 * 32] __attribute__((aligned(64)));
+	for (int i = 0; i < 16 * 19; i++)
+		from[i / 19][i % 19] = (uint32_t)draw();
+	for (int level = 0; level <= (int)lb_isa_level(); level++)
+		for (int stream = 0; stream < 2; stream++) {
+			memset(to, 0, sizeof to);
+			lb_tiles_of((enum lb_isa)level)->turn(to, 32, from, 19, stream);
+			for (int i = 0; i < 16 * 32; i++)
+				assert_int_equal(to[i], i % 32 < 16 ? from[i % 32][i / 32] : 0);
+		}
+}
+
+/* What quantising finds of a group, by its definition. */
+static void groups_on_each_instruction_set(void **state)
+{
+	(void)state;
+	enum { MOST = 128 };
+	for (int round = 0; round < 400; round++) {
+		struct lb_view x = make_view(LB_F32, 1, (int64_t[]){ MOST });
+		float *v = x.data, low = INFINITY, high = -INFINITY, scale = round % 2 ? 0.37f : -0.011f;
+		int64_t n = 16 << round % 4;
+		bool finite = true;
+		for (int64_t i = 0; i < n; i++) {
+			if (round % 3 && !isfinite(v[i]))
+				v[i] = (float)i;
+			finite &= isfinite(v[i]) != 0;
+			low = fminf(low, v[i]);
+			high = fmaxf(high, v[i]);
+		}
+		for (int level = 0; level <= (int)lb_isa_level(); level++) {
+			const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+			float low_got, high_got;
+			uint8_t codes[MOST];
+			assert_int_equal(tiles->range(n, v, &low_got, &high_got), finite);
+			if (!finite)
+				continue;
+			assert_true(low_got == low && high_got == high);
+			tiles->affine_codes(n, v, scale, low, 15, codes);
+			for (int64_t i = 0; i < n; i++) {
+				float code = rintf((v[i] - low) / scale);
+				assert_int_equal(codes[i], (int)(code < 0 ? 0 : code > 15 ? 15 : code));
+			}
+		}
+		free_kept();
+	}
+}
+
+/* Elements of a line, summed one by one: in double, rounded to float and then to a half, or as integers wrap. */
+static void sum_line(const struct lb_view *x, int axis, int64_t line, int64_t inner, int part, bool reverse,
+		     bool inclusive, const char *got, int got_parts)
+{
+	int64_t n = x->shape[axis], first = line / inner * inner * n + line % inner;
+	int dtype = x->dtype == LB_C64 ? LB_F32 : (int)x->dtype;
+	double sum = 0;
+	uint64_t whole = 0;
+	for (int64_t k = 0; k < n; k++) {
+		int64_t at = first + (reverse ? n - 1 - k : k) * inner;
+		const char *from = element(x, at), *to = got + (at * got_parts + part) * width(dtype);
+		double before = sum;
+		uint64_t whole_before = whole;
+		sum += real_of(from, (int)x->dtype, part);
+		whole += lb_dtype_is_inexact(dtype) ? 0 : (uint64_t)int_of(from, dtype);
+		char wanted[8];
+		if (lb_dtype_is_inexact(dtype)) {
+			put_real(wanted, dtype, inclusive ? sum : before);
+			if (isnan(real_of(wanted, dtype, 0)) && isnan(real_of(to, dtype, 0)))
+				continue;
+		} else {
+			whole_before = inclusive ? whole : whole_before;
+			memcpy(wanted, &whole_before, sizeof wanted);
+		}
+		assert_memory_equal(to, wanted, (size_t)width(dtype));
+	}
+}
+
+static void running_sums(void **state)
+{
+	(void)state;
+	static const int64_t sizes[][3] = { { 3, 5, 7 }, { 1, 1, 700 }, { 19, 1, 300 }, { 2, 9, 600 }, { 2, 40, 1 },
+					    { 2, 0, 3 } };
+	for (int dtype = LB_U8; dtype < LB_DTYPES; dtype++)
+		for (int s = 0; s < 6; s++)
+			for (int way = 0; way < 16; way++) {
+				int axis = way % 4 % 3, parts = dtype == LB_C64 ? 2 : 1;
+				struct lb_view x = way < 8 ? make_view(dtype, 3, sizes[s])
+							   : make_strided(dtype, 3, sizes[s]);
+				bool reverse = way & 1, inclusive = way & 2;
+				int64_t size = size_of(&x), inner = lb_shape_size(2 - axis, sizes[s] + axis + 1);
+				char *got = keep(size * width(dtype));
+				check_ok(lb_kernel_cumsum(&exec_all, &x, axis, reverse, inclusive, got));
+				for (int64_t line = 0; size > 0 && line < size / x.shape[axis]; line++)
+					for (int part = 0; part < parts; part++)
+						sum_line(&x, axis, line, inner, part, reverse, inclusive, got, parts);
+				free_kept();
+			}
+}
+
+/* The same bits, of which those of a NaN are free. */
+static void check_same_bits(const char *a, const char *b, int64_t n, int dtype)
+{
+	for (int64_t i = 0; i < n; i++, a += width(dtype), b += width(dtype))
+		if (!isnan(real_of(a, dtype, 0)) || !isnan(real_of(b, dtype, 0)))
+			assert_memory_equal(a, b, (size_t)width(dtype));
+}
+
+/* All instruction sets give the bits of the lowest. */
+static void running_sums_on_each_instruction_set(void **state)
+{
+	(void)state;
+	enum { N = 333, LANES = 37 };
+	for (int dtype = LB_U8; dtype < LB_C64; dtype++)
+		for (int way = 0; way < 4; way++) {
+			struct lb_scan scan = { dtype, N, LANES, LANES, way & 1, way & 2 };
+			struct lb_view x = make_view(dtype, 2, (int64_t[]){ N, LANES });
+			char *results[2][2];
+			for (int level = 0; level <= (int)lb_isa_level(); level++) {
+				const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+				char **to = results[level > 0];
+				to[0] = keep(N * LANES * 8);
+				to[1] = keep(N * LANES * 8);
+				tiles->scan_lanes(&scan, LANES, x.data, to[0]);
+				const void *from[LB_SCAN_LINES];
+				void *lines[LB_SCAN_LINES];
+				for (int i = 0; i < 5; i++) {
+					from[i] = (char *)x.data + i * N * width(dtype);
+					lines[i] = to[1] + i * N * width(dtype);
+				}
+				tiles->scan_lines(&scan, 5, from, lines);
+				for (int k = 0; level > 0 && k < 2; k++)
+					check_same_bits(results[0][k], to[k], N * LANES, dtype);
+			}
+			free_kept();
+		}
+}
+
+/* What sorting does, by its definition: a stable insertion, NaN last, -0 equal to 0. */
+static bool goes_before(const struct lb_view *x, int64_t a, int64_t b)
+{
+	int dtype = (int)x->dtype;
+	if (dtype == LB_U64)
+		return *(uint64_t *)(void *)element(x, a) < *(uint64_t *)(void *)element(x, b);
+	if (!lb_dtype_is_inexact(dtype))
+		return int_of(element(x, a), dtype) < int_of(element(x, b), dtype);
+	double p = real_of(element(x, a), dtype, 0), q = real_of(element(x, b), dtype, 0);
+	return p < q || (isnan(q) && !isnan(p));
+}
+
+static const struct lb_view *sorted_view;
+
+static int compare_elements(const void *a, const void *b)
+{
+	int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+	if (goes_before(sorted_view, p, q))
+		return -1;
+	return goes_before(sorted_view, q, p) || p > q ? 1 : -1;
+}
+
+static void check_sorted(const struct lb_view *x, int axis)
+{
+	int64_t n = x->shape[axis], size = size_of(x), inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1);
+	char *values = keep(size * width((int)x->dtype));
+	uint32_t *indices = keep(size * 4);
+	int64_t *order = keep(n * 8);
+	check_ok(lb_kernel_sort(&exec_all, LB_SORT_VALUES, x, axis, 0, values));
+	check_ok(lb_kernel_sort(&exec_all, LB_SORT_INDICES, x, axis, 0, indices));
+	for (int64_t line = 0; size > 0 && line < size / n; line++) {
+		int64_t first = line / inner * inner * n + line % inner;
+		for (int64_t k = 0; k < n; k++)
+			order[k] = first + k * inner;
+		sorted_view = x;
+		qsort(order, (size_t)n, sizeof *order, compare_elements);
+		for (int64_t k = 0; k < n; k++) {
+			int64_t at = first + k * inner;
+			assert_memory_equal(values + at * width((int)x->dtype), element(x, order[k]),
+					    (size_t)width((int)x->dtype));
+			assert_int_equal(indices[at], (order[k] - first) / inner);
+		}
+	}
+}
+
+static void orders(void **state)
+{
+	(void)state;
+	static const int64_t sizes[][3] = { { 3, 50, 2 }, { 1, 1, 700 }, { 2, 300, 9 }, { 1, 1, 1 }, { 2, 0, 3 } };
+	for (int dtype = 0; dtype < LB_C64; dtype++) {
+		for (int s = 0; s < 5; s++)
+			for (int way = 0; way < 6; way++) {
+				struct lb_view x = way < 3 ? make_view(dtype, 3, sizes[s])
+							   : make_strided(dtype, 3, sizes[s]);
+				check_sorted(&x, way % 3);
+				free_kept();
+			}
+		/* long enough to be split; equal digits, and few values */
+		struct lb_view x = make_view(dtype, 1, (int64_t[]){ 70001 });
+		check_sorted(&x, 0);
+		for (int64_t i = 0; i < 70001; i++)
+			memcpy(element(&x, i), element(&x, i % 5), (size_t)width(dtype));
+		check_sorted(&x, 0);
+		free_kept();
+	}
 }
 
 static void creation(void **state)
@@ -467,6 +696,26 @@ static void gathers(void **state)
 	}
 }
 
+/* On each instruction set: the ends of the range, what lies just outside it, and what wraps. */
+static void indices_in_range(void **state)
+{
+	(void)state;
+	enum { SIZE = 7, N = 37 };
+	static const int64_t ends[] = { 0, 6, -1, -7, 7, -8, INT64_MAX, INT64_MIN, INT64_MAX - 6, INT64_MIN + 6 };
+	for (int level = 0; level <= (int)lb_isa_level(); level++)
+		for (int k = 0; k < 10; k++)
+			for (int at = 0; at < N; at++)
+				for (int is_unsigned = 0; is_unsigned < 2; is_unsigned++) {
+					int64_t list[N] = { 0 }, x = ends[k];
+					list[at] = x;
+					bool fits = x < SIZE && x >= (is_unsigned ? 0 : -SIZE);
+					const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+					assert_int_equal(tiles->indices(N, list, SIZE, is_unsigned), fits);
+					if (fits)
+						assert_int_equal(list[at], x < 0 ? x + SIZE : x);
+				}
+}
+
 static void wrong_indices_fail(void **state)
 {
 	(void)state;
@@ -632,6 +881,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(parallel_work, reset),
 		cmocka_unit_test_teardown(copies, reset),
+		cmocka_unit_test_teardown(transposed_copies, reset),
+		cmocka_unit_test(squares_turn_on_each_instruction_set),
+		cmocka_unit_test_teardown(groups_on_each_instruction_set, reset),
+		cmocka_unit_test_teardown(running_sums, reset),
+		cmocka_unit_test_teardown(running_sums_on_each_instruction_set, reset),
+		cmocka_unit_test_teardown(orders, reset),
 		cmocka_unit_test_teardown(creation, reset),
 		cmocka_unit_test_teardown(random_numbers, reset),
 		cmocka_unit_test_teardown(philox_known_answer, reset),
@@ -643,6 +898,7 @@ int main(void)
 		cmocka_unit_test_teardown(products, reset),
 		cmocka_unit_test(a_product_within_a_product),
 		cmocka_unit_test_teardown(gathers, reset),
+		cmocka_unit_test(indices_in_range),
 		cmocka_unit_test_teardown(wrong_indices_fail, reset),
 		cmocka_unit_test_teardown(nonfinite_counts, reset),
 		cmocka_unit_test_teardown(figures_of_views, reset),

@@ -55,6 +55,32 @@ static void layers(void **state)
 	FAILS_AT_ONCE(lb_one_hot(of(LB_I32, LB_SHAPE(2)), INT64_MAX, LB_F32), "");
 }
 
+static void composed(void **state)
+{
+	(void)state;
+	lb_tensor *cube = of(LB_F32, LB_SHAPE(1, 2, 2, 2, 4)), *image = of(LB_F32, LB_SHAPE(1, 2, 2, 4));
+	lb_conv_options o = { .groups = 2 };
+	FAILS_AT_ONCE(lb_gather_mm(x23(), VECTOR(3), NULL, NULL), "gather_mm (2,3) (3)");
+	FAILS_AT_ONCE(lb_gather_mm(x23(), x23(), VECTOR(3), NULL), "gather_mm float32");
+	FAILS_AT_ONCE(lb_gather_mm(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2)), NULL, NULL), "int32 lb_astype");
+	FAILS_AT_ONCE(lb_hadamard_transform(x23(), 0), "hadamard_transform (2,3) 12");
+	FAILS_AT_ONCE(lb_hadamard_transform(of(LB_F32, LB_SHAPE(2, 0)), 0), "hadamard_transform (2,0)");
+	FAILS_AT_ONCE(lb_hadamard_transform(of(LB_C64, LB_SHAPE(4)), 0), "hadamard_transform complex64");
+	FAILS_AT_ONCE(lb_conv3d(image, image, (lb_conv3d_options){ .groups = 1 }), "conv3d five axes");
+	FAILS_AT_ONCE(lb_conv3d(cube, cube, (lb_conv3d_options){ .stride = { -1 } }), "conv3d stride");
+	FAILS_AT_ONCE(lb_conv3d(cube, cube, (lb_conv3d_options){ .dilation = { 2 } }), "conv3d larger");
+	FAILS_AT_ONCE(lb_conv3d(cube, cube, (lb_conv3d_options){ .groups = 3 }), "groups");
+	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, o, LB_SHAPE()), "conv_transpose2d groups");
+	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .padding = { 2 } }, LB_SHAPE()),
+		      "conv_transpose2d padding");
+	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .groups = 1 }, LB_SHAPE(1)), "output_padding");
+	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .stride = { INT64_MAX } }, LB_SHAPE()), "stride");
+	FAILS_AT_ONCE(lb_conv_transpose1d(image, x23(), o, 0), "conv_transpose1d three axes");
+	FAILS_AT_ONCE(lb_conv_transpose2d(of(LB_I32, LB_SHAPE(1, 2, 2, 4)), of(LB_I32, LB_SHAPE(4, 1, 1, 4)),
+					  (lb_conv_options){ .groups = 1 }, LB_SHAPE()),
+		      "int32");
+}
+
 static lb_tensor *heads(int64_t b, int64_t h, int64_t l, int64_t d)
 {
 	return of(LB_F32, LB_SHAPE(b, h, l, d));
@@ -212,6 +238,10 @@ static void site_of_the_caller(void **state)
 		assert_null(lb_einsum("ij->k", 1, &x));
 		assert_true((uintptr_t)lb_error_site() - here < near);
 		lb_clear_error();
+		lb_tensor *parts[2];
+		assert_false(lb_divmod(x, lb_ones(LB_SHAPE(4), LB_F32), &parts[0], &parts[1]));
+		assert_true((uintptr_t)lb_error_site() - here < near);
+		lb_clear_error();
 		lb_tensor *made[] = {
 			lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ x, weight }),
 			lb_linear(x, weight, NULL),
@@ -219,6 +249,12 @@ static void site_of_the_caller(void **state)
 			lb_one_hot(of(LB_I32, LB_SHAPE(2)), 3, LB_F32),
 			lb_conv1d(of(LB_F32, LB_SHAPE(1, 4, 2)), of(LB_F32, LB_SHAPE(3, 2, 2)),
 				  (lb_conv_options){ .groups = 1 }),
+			lb_std(x, LB_AXES(1), true, 0),
+			lb_median(x, LB_AXES(0), false),
+			lb_roll(lb_tril(x, 0), LB_AXES(1), LB_AXES(0)),
+			lb_random_gumbel(LB_SHAPE(3), LB_F16, lb_key(1)),
+			lb_reciprocal(x),
+			lb_exp(x), /* the hold has been given back */
 		};
 		for (size_t i = 0; i < sizeof made / sizeof *made; i++)
 			for (lb_tensor *t = made[i]; t->n_inputs && t != x; t = lb_tensor_input(t, 0))
@@ -229,7 +265,7 @@ static void site_of_the_caller(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layers),     cmocka_unit_test(attention),          cmocka_unit_test(convolutions),
+		cmocka_unit_test(layers), cmocka_unit_test(composed),     cmocka_unit_test(attention),          cmocka_unit_test(convolutions),
 		cmocka_unit_test(gradients),  cmocka_unit_test(order_and_choice),   cmocka_unit_test(summations),
 		cmocka_unit_test(nothing_in), cmocka_unit_test(site_of_the_caller),
 	};

@@ -96,9 +96,9 @@ static void estimates_are_exact(void **state)
 		const char *name;
 		lb_quant how;
 	} formats[] = {
-		{ "8-bit affine", { LB_QUANT_AFFINE, 8, 64 } }, { "4-bit affine", { LB_QUANT_AFFINE, 4, 64 } },
-		{ "mxfp8", { LB_QUANT_MXFP8, 8, 32 } },         { "mxfp4", { LB_QUANT_MXFP4, 4, 32 } },
-		{ "nvfp4", { LB_QUANT_NVFP4, 4, 16 } },
+		{ "8-bit affine", { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 } }, { "4-bit affine", { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 } },
+		{ "mxfp8", { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 } },         { "mxfp4", { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 } },
+		{ "nvfp4", { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 } },
 	};
 	(void)state;
 	LB_SCOPE {
@@ -122,7 +122,7 @@ static void packed_words_count_as_what_they_hold(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		static const lb_quant how = { LB_QUANT_AFFINE, 4, 64 };
+		static const lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 };
 		lb_quantized q = lb_quantize(lb_ones(LB_SHAPE(32, 256), LB_F16), how, NULL);
 		lb_named("m.0.codes", q.w);
 		lb_named("m.0.scales", q.scales);
@@ -162,10 +162,35 @@ static void many_names_take_no_time(void **state)
 	}
 }
 
+/* Where the program keeps tensors itself, activations and inputs are none of its parameters. */
+static void activations_are_no_parameters(void **state)
+{
+	lb_tensor *w = NULL, *b = NULL;
+
+	(void)state;
+	LB_SCOPE {
+		w = lb_keep(parameter("layer.w", lb_ones(LB_SHAPE(8, 4), LB_F32)));
+		b = lb_keep(parameter("layer.b", lb_ones(LB_SHAPE(4), LB_F32)));
+	}
+	LB_SCOPE {
+		lb_tensor *x = parameter("input", lb_ones(LB_SHAPE(2, 8), LB_F32));
+		lb_tensor *y = parameter("activation", lb_matmul(x, w));
+		lb_named("loss", lb_sum(lb_add(y, b), LB_ALL_AXES, false)); /* holds y, and is lazy */
+		const char *text = model("");
+		holds(text, "36 parameters in 2 tensors, 144 B: ");
+		holds(text, "not counted: 2 that the program does not keep, as activations and inputs\n");
+		holds(model("--json"), "\"others\":2");
+		holds(model("inp*"), "16 parameters in 1 tensor"); /* of which nothing is kept */
+	}
+	lb_release(w);
+	lb_release(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_make_a_tree),
+		cmocka_unit_test(activations_are_no_parameters),
 		cmocka_unit_test(repeats_count_once),
 		cmocka_unit_test(estimates_are_exact),
 		cmocka_unit_test(packed_words_count_as_what_they_hold),

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "inspect/tensor/name.h"
 
 static void quotes(void **state)
@@ -93,12 +94,77 @@ static void spellings(void **state)
 	assert_false(lbx_is_spelling("layers[0].weights", "layers[0].weight", 7));
 }
 
+static void edits(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		int most, edits;
+	} rows[] = {
+		{ "", "", 2, 0 },
+		{ "abc", "ABC", 2, 0 },
+		{ "layers.7.wieght", "layers.7.weight", 2, 2 },
+		{ "layers.7.wieght", "layers.8.weight", 2, 3 },
+		{ "aa", "aaaa", 2, 2 },
+		{ "aaaa", "aa", 2, 2 },
+		{ "abab", "ab", 2, 2 },
+		{ "ab", "ba", 2, 2 },
+		{ "axbxc", "abc", 2, 2 },
+		{ "abc", "axbxc", 2, 2 },
+		{ "abcd", "x", 2, 3 },
+		{ "kitten", "sitting", 3, 3 },
+		{ "kitten", "sitting", 2, 3 },
+		{ "", "ab", 2, 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (lbx_edits(rows[i].a, rows[i].b, rows[i].most) != rows[i].edits)
+			fail_msg("'%s' and '%s': %d", rows[i].a, rows[i].b,
+				 lbx_edits(rows[i].a, rows[i].b, rows[i].most));
+}
+
+/* By the definition, cell by cell. */
+static int plain_edits(const char *a, const char *b, int most)
+{
+	int n = (int)strlen(a), m = (int)strlen(b), cells[16][16];
+
+	for (int i = 0; i <= n; i++)
+		for (int j = 0; j <= m; j++) {
+			int change = i && j ? cells[i - 1][j - 1] + (a[i - 1] != b[j - 1]) : i + j;
+			int less = i ? cells[i - 1][j] + 1 : j, more = j ? cells[i][j - 1] + 1 : i;
+			cells[i][j] = change < less ? change : less;
+			cells[i][j] = cells[i][j] < more ? cells[i][j] : more;
+		}
+	return cells[n][m] > most ? most + 1 : cells[n][m];
+}
+
+static void edits_of_all_words(void **state)
+{
+	uint64_t seed = 1;
+	char words[2][16];
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		for (int k = 0; k < 2; k++) {
+			size_t n = lb_mix(seed += LB_MIX_STEP) % 12;
+			for (size_t c = 0; c < n; c++)
+				words[k][c] = (char)('a' + lb_mix(seed += LB_MIX_STEP) % 3);
+			words[k][n] = '\0';
+		}
+		int most = (int)(lb_mix(seed += LB_MIX_STEP) % 5), own = lbx_edits(words[0], words[1], most);
+		if (own != plain_edits(words[0], words[1], most))
+			fail_msg("'%s' and '%s', at most %d: %d", words[0], words[1], most, own);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quotes),
 		cmocka_unit_test(globs),
 		cmocka_unit_test(spellings),
+		cmocka_unit_test(edits),
+		cmocka_unit_test(edits_of_all_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

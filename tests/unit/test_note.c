@@ -118,11 +118,39 @@ static void tells_what_is_not_there_yet(void **state)
 	assert_int_equal(found, at);
 }
 
+/* What is linked statically, to lie anywhere, has no PT_PHDR that says where. */
+static void finds_it_in_a_static_program_anywhere(void **state)
+{
+	const Elf64_Ehdr header = { .e_ident = ELFMAG, .e_phoff = sizeof header };
+	const Elf64_Phdr headers[] = {
+		{ .p_type = PT_LOAD, .p_memsz = SIZE, .p_filesz = SIZE },
+		{ .p_type = PT_NOTE, .p_vaddr = NOTES - HEADERS, .p_memsz = 64 },
+		{ .p_type = PT_DYNAMIC, .p_vaddr = DYNAMIC - HEADERS },
+	};
+	const Elf64_Nhdr note = { .n_namesz = sizeof LB_NOTE_OWNER, .n_descsz = 8, .n_type = LB_NOTE_ROOT };
+	const uint64_t at = HEADERS + 0xc00, desc = NOTES + sizeof note + ((sizeof LB_NOTE_OWNER + 3) & ~3u);
+	const int64_t distance = (int64_t)(at - desc);
+	const uint64_t magic = LB_SYMTAB_MAGIC;
+	uint64_t found;
+
+	(void)state;
+	memset(program.headers, 0, sizeof program.headers);
+	memcpy(program.headers, &header, sizeof header);
+	memcpy(program.headers + sizeof header, headers, sizeof headers);
+	memcpy(program.headers + (NOTES - HEADERS), &note, sizeof note);
+	memcpy(program.headers + (NOTES - HEADERS) + sizeof note, LB_NOTE_OWNER, sizeof LB_NOTE_OWNER);
+	memcpy(program.headers + (desc - HEADERS), &distance, sizeof distance);
+	memcpy(program.headers + (at - HEADERS), &magic, sizeof magic);
+	assert_true(lbx_find_root_by_note(&program.target, HEADERS + sizeof header, 3, &found));
+	assert_int_equal(found, at);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(tells_what_it_cannot_read, set_up),
 		cmocka_unit_test_setup(tells_what_is_not_there_yet, set_up),
+		cmocka_unit_test_setup(finds_it_in_a_static_program_anywhere, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 
 /* ---- what has been called ---- */
 
-enum { PAIRS_MOST = 400, TEXT = 96 };
+enum { PAIRS_MOST = 800, TEXT = 96 };
 
 static struct {
 	char name[TEXT]; /* "lb_add a" */
@@ -125,6 +125,11 @@ static void creation(void)
 {
 	static float number;
 
+	REFUSES(lb_zeros_like, x, none);
+	REFUSES(lb_ones_like, x, none);
+	REFUSES(lb_random_bernoulli, p, none, LB_SHAPE(2), lb_key(1));
+	REFUSES(lb_random_truncated_normal, lower, none, x, LB_SHAPE(2, 2), LB_F32, lb_key(1));
+	REFUSES(lb_random_truncated_normal, upper, x, none, LB_SHAPE(2, 2), LB_F32, lb_key(1));
 	SAYS(lb_from_data, data, "the address", NULL, 4, LB_SHAPE(), LB_F32);
 	SAYS(lb_from_memory, data, "the address", NULL, 4, LB_SHAPE(), LB_F32, release, NULL);
 	TAKES(lb_from_memory, release, &number, 4, LB_SHAPE(), LB_F32, NULL, NULL);
@@ -146,6 +151,22 @@ static void elementwise(void)
 	TAKES(lb_clip, low, x, NULL, x);
 	TAKES(lb_clip, high, x, x, NULL);
 	SAYS(lb_clip, low, "low bound", x, NULL, NULL);
+	REFUSES(lb_trunc, x, none);
+	REFUSES(lb_logical_xor, a, none, x);
+	REFUSES(lb_logical_xor, b, x, none);
+	REFUSES(lb_isclose, a, none, x, 0, 0, false);
+	REFUSES(lb_isclose, b, x, none, 0, 0, false);
+	REFUSES(lb_allclose, a, none, x, 0, 0, false);
+	REFUSES(lb_allclose, b, x, none, 0, 0, false);
+	REFUSES(lb_array_equal, a, none, x, false);
+	REFUSES(lb_array_equal, b, x, none, false);
+	UNARY(reciprocal), UNARY(degrees), UNARY(radians);
+	REFUSES(lb_round_to, x, none, 2);
+	REFUSES(lb_nan_to_num, x, none, 0, 1, -1);
+	REFUSES(lb_divmod, a, none, x, &out[0], &out[1]);
+	REFUSES(lb_divmod, b, x, none, &out[0], &out[1]);
+	REFUSES(lb_divmod, quotient, x, x, NULL, &out[1]);
+	REFUSES(lb_divmod, rest, x, x, &out[0], NULL);
 }
 
 static void views(void)
@@ -158,6 +179,10 @@ static void views(void)
 	REFUSES(lb_flatten, x, none, 0, -1);
 	REFUSES(lb_as_strided, x, none, LB_SHAPE(2), LB_STRIDES(1), 0);
 	REFUSES(lb_contiguous, x, none);
+	REFUSES(lb_swapaxes, x, none, 0, 1);
+	REFUSES(lb_moveaxis, x, none, 0, 1);
+	REFUSES(lb_unflatten, x, none, 0, LB_SHAPE(2));
+	REFUSES(lb_diagonal, x, none, 0, 0, 1);
 	REFUSES(lb_slice_n, x, none, 0, NULL);
 	REFUSES(lb_slice_n, index, x, 1, NULL);
 }
@@ -170,6 +195,9 @@ static void reductions(void)
 	REDUCTION(any), REDUCTION(logsumexp), REDUCTION(argmax), REDUCTION(argmin);
 	REFUSES(lb_var, x, none, LB_ALL_AXES, false, 0);
 	REFUSES(lb_softmax, x, none, LB_ALL_AXES);
+	REFUSES(lb_std, x, none, LB_ALL_AXES, false, 0);
+	REFUSES(lb_median, x, none, LB_ALL_AXES, false);
+	REFUSES(lb_trace, x, none, 0, 0, 1);
 }
 
 static void products_and_joins(void)
@@ -187,6 +215,20 @@ static void products_and_joins(void)
 	SAYS(lb_stack, xs, ITEM, 2, list, 0);
 	REFUSES(lb_split, x, none, 1, 0, out);
 	REFUSES(lb_split, parts, x, 1, 0, NULL);
+	REFUSES(lb_split_at, x, none, LB_AXES(1), 0, out);
+	REFUSES(lb_split_at, parts, x, LB_AXES(1), 0, NULL);
+	REFUSES(lb_roll, x, none, LB_AXES(1), LB_ALL_AXES);
+	REFUSES(lb_repeat, x, none, 2, 0);
+	REFUSES(lb_tile, x, none, LB_SHAPE(2));
+	REFUSES(lb_meshgrid, xs, 1, NULL, true, false, out);
+	SAYS(lb_meshgrid, xs, ITEM, 2, (lb_tensor *[]){ lb_ones(LB_SHAPE(2), LB_F32), none }, true, false, out);
+	REFUSES(lb_meshgrid, out, 1, &x, true, false, NULL);
+	REFUSES(lb_tril, x, none, 0);
+	REFUSES(lb_triu, x, none, 0);
+	REFUSES(lb_diag, x, none, 0);
+	BINARY(inner), BINARY(outer), BINARY(kron);
+	REFUSES(lb_tensordot, a, none, x, LB_AXES(0), LB_AXES(0));
+	REFUSES(lb_tensordot, b, x, none, LB_AXES(0), LB_AXES(0));
 	REFUSES(lb_take, x, none, x, 0);
 	REFUSES(lb_take, indices, x, none, 0);
 	REFUSES(lb_take_along_axis, x, none, x, 0);
@@ -238,9 +280,25 @@ static void models(void)
 	TAKES(lb_attention, mask, heads, heads, heads, 1, false, NULL);
 	REFUSES(lb_conv1d, x, none, x, plain);
 	REFUSES(lb_conv1d, weight, x, none, plain);
+	REFUSES(lb_conv3d, x, none, x, (lb_conv3d_options){ .groups = 1 });
+	REFUSES(lb_conv3d, weight, x, none, (lb_conv3d_options){ .groups = 1 });
+	REFUSES(lb_conv_transpose1d, x, none, x, plain, 0);
+	REFUSES(lb_conv_transpose1d, weight, x, none, plain, 0);
+	REFUSES(lb_conv_transpose2d, x, none, x, plain, LB_SHAPE());
+	REFUSES(lb_conv_transpose2d, weight, x, none, plain, LB_SHAPE());
+	REFUSES(lb_conv_transpose3d, x, none, x, (lb_conv3d_options){ .groups = 1 }, LB_SHAPE());
+	REFUSES(lb_conv_transpose3d, weight, x, none, (lb_conv3d_options){ .groups = 1 }, LB_SHAPE());
+	REFUSES(lb_convolve, a, none, row, LB_CONVOLVE_FULL);
+	REFUSES(lb_convolve, b, row, none, LB_CONVOLVE_FULL);
+	REFUSES(lb_gather_mm, a, none, x, NULL, NULL);
+	REFUSES(lb_gather_mm, b, x, none, NULL, NULL);
+	TAKES(lb_gather_mm, a_indices, x, x, NULL, NULL);
+	TAKES(lb_gather_mm, b_indices, x, x, NULL, NULL);
+	REFUSES(lb_hadamard_transform, x, none, 0);
 	REFUSES(lb_conv2d, x, none, x, plain);
 	REFUSES(lb_conv2d, weight, x, none, plain);
 	REFUSES(lb_pad, x, none, LB_SHAPE(), LB_SHAPE(), 0);
+	REFUSES(lb_pad_edge, x, none, LB_SHAPE(), LB_SHAPE());
 
 	REFUSES(lb_layer_norm_grad, x, none, row, x, 1e-5);
 	TAKES(lb_layer_norm_grad, weight, x, NULL, x, 1e-5);
@@ -259,6 +317,73 @@ static void models(void)
 	REFUSES(lb_conv2d_weight_grad, grad, heads, LB_SHAPE(1, 1, 2, 2), none, plain);
 }
 
+static void linear_algebra(void)
+{
+	lb_tensor *m = lb_eye(2, 2, 0, LB_F32), *a, *b, *c;
+
+	REFUSES(lb_inv, x, none);
+	REFUSES(lb_tri_inv, x, none, false);
+	REFUSES(lb_cholesky, x, none, false);
+	REFUSES(lb_cholesky_inv, factor, none, true);
+	REFUSES(lb_solve, a, none, m);
+	REFUSES(lb_solve, b, m, none);
+	REFUSES(lb_solve_triangular, a, none, m, false);
+	REFUSES(lb_solve_triangular, b, m, none, true);
+	REFUSES(lb_pinv, x, none);
+	REFUSES(lb_qr, x, none, &a, &b);
+	REFUSES(lb_qr, q, m, NULL, &b);
+	REFUSES(lb_qr, r, m, &a, NULL);
+	REFUSES(lb_svd, x, none, &a, &b, &c);
+	REFUSES(lb_svd, u, m, NULL, &b, &c);
+	REFUSES(lb_svd, s, m, &a, NULL, &c);
+	REFUSES(lb_svd, vt, m, &a, &b, NULL);
+	REFUSES(lb_svdvals, x, none);
+	REFUSES(lb_eigh, x, none, false, &a, &b);
+	REFUSES(lb_eigh, values, m, false, NULL, &b);
+	REFUSES(lb_eigh, vectors, m, false, &a, NULL);
+	REFUSES(lb_eigvalsh, x, none, false);
+	REFUSES(lb_lu, x, none, &a, &b, &c);
+	REFUSES(lb_lu, rows, m, NULL, &b, &c);
+	REFUSES(lb_lu, l, m, &a, NULL, &c);
+	REFUSES(lb_lu, u, m, &a, &b, NULL);
+	REFUSES(lb_lu_factor, x, none, &a, &b);
+	REFUSES(lb_lu_factor, lu, m, NULL, &b);
+	REFUSES(lb_lu_factor, swaps, m, &a, NULL);
+	REFUSES(lb_eig, x, none, &a, &b);
+	REFUSES(lb_eig, values, m, NULL, &b);
+	REFUSES(lb_eig, vectors, m, &a, NULL);
+	REFUSES(lb_eigvals, x, none);
+	REFUSES(lb_det, x, none);
+	REFUSES(lb_slogdet, x, none, &a, &b);
+	REFUSES(lb_slogdet, sign, m, NULL, &b);
+	REFUSES(lb_slogdet, logabs, m, &a, NULL);
+	REFUSES(lb_norm, x, none, LB_ALL_AXES, false);
+	REFUSES(lb_vector_norm, x, none, 1, 0, false);
+	REFUSES(lb_matrix_norm, x, none, 1, 0, 1, false);
+	REFUSES(lb_cross, a, none, m, 0);
+	REFUSES(lb_cross, b, m, none, 0);
+}
+
+static void fourier(void)
+{
+	lb_fft_norm norm = LB_FFT_BACKWARD;
+
+	REFUSES(lb_fft, x, none, 0, 0, norm);
+	REFUSES(lb_ifft, x, none, 0, 0, norm);
+	REFUSES(lb_rfft, x, none, 0, 0, norm);
+	REFUSES(lb_irfft, x, none, 0, 0, norm);
+	REFUSES(lb_fftn, x, none, LB_SHAPE(), LB_ALL_AXES, norm);
+	REFUSES(lb_ifftn, x, none, LB_SHAPE(), LB_ALL_AXES, norm);
+	REFUSES(lb_rfftn, x, none, LB_SHAPE(), LB_ALL_AXES, norm);
+	REFUSES(lb_irfftn, x, none, LB_SHAPE(), LB_ALL_AXES, norm);
+	REFUSES(lb_fft2, x, none, LB_SHAPE(), norm);
+	REFUSES(lb_ifft2, x, none, LB_SHAPE(), norm);
+	REFUSES(lb_rfft2, x, none, LB_SHAPE(), norm);
+	REFUSES(lb_irfft2, x, none, LB_SHAPE(), norm);
+	REFUSES(lb_fftshift, x, none, LB_ALL_AXES);
+	REFUSES(lb_ifftshift, x, none, LB_ALL_AXES);
+}
+
 static void order_and_codes(void)
 {
 	lb_quant how = { .mode = LB_QUANT_AFFINE };
@@ -270,6 +395,10 @@ static void order_and_codes(void)
 	REFUSES(lb_topk, x, none, 1, 0);
 	REFUSES(lb_cumsum, x, none, 0, false, true);
 	REFUSES(lb_scan, x, none, LB_SCAN_SUM, 0, false, true);
+	REFUSES(lb_cumprod, x, none, 0, false, true);
+	REFUSES(lb_cummax, x, none, 0, false, true);
+	REFUSES(lb_cummin, x, none, 0, false, true);
+	REFUSES(lb_logcumsumexp, x, none, 0, false, true);
 	REFUSES(lb_partition, x, none, 0, 0);
 	REFUSES(lb_argpartition, x, none, 0, 0);
 	REFUSES(lb_bitcast, x, none, LB_U8);
@@ -278,6 +407,9 @@ static void order_and_codes(void)
 	REFUSES(lb_quantize, x, none, how, NULL);
 	TAKES(lb_quantize, global_scale, wide, how, NULL);
 	REFUSES(lb_quantized_matmul, x, none, q, how, true);
+	REFUSES(lb_gather_qmm, x, none, q, NULL, NULL, how, true);
+	TAKES(lb_gather_qmm, x_indices, wide, q, NULL, lb_zeros(LB_SHAPE(), LB_I32), how, true);
+	TAKES(lb_gather_qmm, w_indices, wide, q, lb_zeros(LB_SHAPE(), LB_I32), NULL, how, true);
 	REFUSES(lb_decode, bytes, none, LB_Q8_0, LB_SHAPE(32), LB_F32);
 	part.w = NULL;
 	REFUSES(lb_dequantize, q.w, part, how, LB_F32);
@@ -354,6 +486,12 @@ static void gradients(void)
 	REFUSES(lb_vjp, cotangents, same, NULL, 1, &x, 1, NULL, out, grads);
 	REFUSES(lb_vjp, out, same, NULL, 1, &x, 1, &one, NULL, grads);
 	REFUSES(lb_vjp, grads, same, NULL, 1, &x, 1, &one, out, NULL);
+	REFUSES(lb_jvp, fn, NULL, NULL, 1, &x, &one, 1, out, grads);
+	REFUSES(lb_jvp, in, same, NULL, 1, NULL, &one, 1, out, grads);
+	SAYS(lb_jvp, in, ITEM, same, NULL, 2, pair, grads, 1, out, grads);
+	REFUSES(lb_jvp, tangents, same, NULL, 1, &x, NULL, 1, out, grads);
+	REFUSES(lb_jvp, out, same, NULL, 1, &x, &one, 1, NULL, grads);
+	REFUSES(lb_jvp, out_tangents, same, NULL, 1, &x, &one, 1, out, NULL);
 	UNARY(stop_gradient);
 	REFUSES(lb_depends, x, none, 1, &x);
 	REFUSES(lb_depends, on, x, 1, NULL);
@@ -362,6 +500,12 @@ static void gradients(void)
 	REFUSES(lb_checkpoint, in, same, NULL, 1, NULL, 1, out);
 	SAYS(lb_checkpoint, in, ITEM, same, NULL, 2, pair, 1, out);
 	REFUSES(lb_checkpoint, out, same, NULL, 1, &x, 1, NULL);
+	TAKES(lb_vmap, in_axes, same, NULL, 1, &x, NULL, 1, (int[]){ 0 }, out);
+	TAKES(lb_vmap, out_axes, same, NULL, 1, &x, (int[]){ 0 }, 1, NULL, out);
+	REFUSES(lb_vmap, fn, NULL, NULL, 1, &x, NULL, 1, NULL, out);
+	REFUSES(lb_vmap, in, same, NULL, 1, NULL, NULL, 1, NULL, out);
+	SAYS(lb_vmap, in, ITEM, same, NULL, 2, pair, NULL, 1, NULL, out);
+	REFUSES(lb_vmap, out, same, NULL, 1, &x, NULL, 1, NULL, NULL);
 	REFUSES(lb_custom_vjp, fn, NULL, rule, NULL, 1, &x, 1, out);
 	REFUSES(lb_custom_vjp, vjp, same, NULL, NULL, 1, &x, 1, out);
 	REFUSES(lb_custom_vjp, in, same, rule, NULL, 1, NULL, 1, out);
@@ -491,6 +635,8 @@ static void saving(void)
 	SAVES(lb_save_npz);
 	SAVES(lb_save_safetensors);
 	SAVES(lb_save_safetensors_with, , 0, NULL, NULL);
+	SAVES(lb_save_gguf, , 0, NULL);
+	REFUSES(lb_save_gguf, values, path, 1, names, &x, 1, NULL);
 	REFUSES(lb_save_safetensors_with, keys, path, 1, names, &x, 1, NULL, names);
 	REFUSES(lb_save_safetensors_with, values, path, 1, names, &x, 1, names, NULL);
 	SAYS(lb_save_safetensors_with, keys, "metadata 1: the key is missing", path, 1, names, &x, 2, missing, names);
@@ -597,7 +743,7 @@ static void each_pointer(void **state)
 {
 	static void (*const parts[])(void) = {
 		lifetime,           what_is_known, creation, elementwise,     views,     reductions,
-		products_and_joins, updates,       models,   order_and_codes, functions, gradients,
+		products_and_joins, updates,       models,   linear_algebra, fourier, order_and_codes, functions, gradients,
 		optimizers,         evaluation,    reading,  saving,
 	};
 

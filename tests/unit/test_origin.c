@@ -552,7 +552,7 @@ static void limits_hold(void **state)
 			y = lb_add(y, x);
 		assert_string_equal(origin(y, "--limit 10"),
 				    "the graph has more than 10 nodes; --limit N looks at more");
-		holds(origin(y, "--limit 0"), "--limit must be from 1");
+		assert_null(strstr(origin(y, "--limit 0"), "--limit"));
 	}
 }
 

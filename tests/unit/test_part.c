@@ -186,6 +186,7 @@ static void rows_and_lines(void **state)
 			SAME_PARTS(lb_topk(x, 2, 2));
 			SAME_PARTS(lb_cumsum(x, i, true, false));
 			SAME_PARTS(lb_scan(x, LB_SCAN_MAX, i, false, true));
+			SAME_PARTS(lb_scan(x, LB_SCAN_LOGADDEXP, i, true, i > 0));
 			SAME_PARTS(lb_partition(x, 2, 1));
 			SAME_PARTS(lb_argpartition(x, 7, -1));
 			SAME_PARTS(lb_bitcast(x, LB_U16));
@@ -217,9 +218,9 @@ static void rows_and_lines(void **state)
 static void quantised(void **state)
 {
 	const lb_quant formats[] = {
-		{ LB_QUANT_AFFINE, 3, 32 },
-		{ LB_QUANT_MXFP4, 0, 0 },
-		{ LB_QUANT_NVFP4, 0, 0 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 },
+		{ .mode = LB_QUANT_MXFP4 },
+		{ .mode = LB_QUANT_NVFP4 },
 	};
 
 	(void)state;
@@ -255,6 +256,14 @@ static void whole(void **state)
 			SAME_PARTS(lb_categorical(x, -1, lb_key(9)));
 			lb_tensor *half = lb_astype(x, LB_BF16), *other = lb_astype(y, LB_BF16);
 			SAME_PARTS(lb_matmul_in_steps(other, half));
+			lb_tensor *diagonal = lb_multiply(lb_eye(20, 20, 0, LB_F32), lb_scalar(99));
+			lb_tensor *far = lb_add(lb_slice(x, LB_REST, LB_TO(20)), diagonal);
+			lb_tensor *u, *s, *vt;
+			assert_true(lb_svd(far, &u, &s, &vt));
+			SAME_PARTS(lb_inv(far));
+			SAME_PARTS(lb_solve(far, x));
+			SAME_PARTS(lb_rfft(x, 0, 1, LB_FFT_BACKWARD));
+			SAME_PARTS(vt);
 			lb_tensor *keys = lb_astype(numbers(LB_SHAPE(3, 2), LB_I32), LB_U32);
 			SAME_PARTS(lb_random_bits(keys, LB_SHAPE(5, 7), LB_U16));
 		}

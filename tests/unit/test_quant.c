@@ -12,8 +12,8 @@
 
 #include "probe.h"
 
-static const lb_quant affine4 = { LB_QUANT_AFFINE, 4, 64 }, mxfp4 = { LB_QUANT_MXFP4, 4, 32 },
-		      mxfp8 = { LB_QUANT_MXFP8, 8, 32 }, nvfp4 = { LB_QUANT_NVFP4, 4, 16 };
+static const lb_quant affine4 = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 }, mxfp4 = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },
+		      mxfp8 = { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 }, nvfp4 = { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 };
 
 static lb_tensor *normal(lb_list shape, lb_dtype dtype)
 {
@@ -69,7 +69,7 @@ static void affine_error(void **state)
 		for (int g = 0; g < 3; g++)
 			for (int d = 0; d < 3; d++)
 				LB_SCOPE {
-					lb_quant how = { LB_QUANT_AFFINE, bits[b], groups[g] };
+					lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = bits[b], .group = groups[g] };
 					lb_tensor *x = normal(LB_SHAPE(64, 512), dtypes[d].dtype);
 					lb_tensor *back =
 					    lb_dequantize(lb_quantize(x, how, NULL), how, dtypes[d].dtype);
@@ -107,7 +107,7 @@ static void float_error(void **state)
 static void exact_values(void **state)
 {
 	(void)state;
-	const lb_quant formats[] = { affine4, mxfp4, mxfp8, nvfp4, { LB_QUANT_AFFINE, 8, 32 } };
+	const lb_quant formats[] = { affine4, mxfp4, mxfp8, nvfp4, { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 } };
 	for (int i = 0; i < 5; i++)
 		LB_SCOPE {
 			lb_tensor *zeros = lb_zeros(LB_SHAPE(3, 128), LB_BF16);
@@ -189,6 +189,85 @@ static void views_of_weights(void **state)
 	}
 }
 
+/* Of each pair of indices what the product of that matrix with that one is: one by one, and many with the same. */
+static void chosen(void **state)
+{
+	(void)state;
+	const lb_quant formats[] = { affine4, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 }, mxfp4, mxfp8, nvfp4 };
+	const int rows[] = { 1, 3, 40, 600 };
+	for (int f = 0; f < 5; f++)
+		for (int i = 0; i < (is_instrumented() ? 2 : 4); i++)
+			for (int transpose = 0; transpose < 2; transpose++)
+				LB_SCOPE {
+					enum { MATRICES = 6, N = 64, K = 128, COUNT = 90 };
+					const lb_quant how = formats[f];
+					lb_dtype dtype = i == 1 ? LB_BF16 : LB_F32;
+					lb_tensor *x = normal(LB_SHAPE(2, 3, rows[i], transpose ? K : N), dtype);
+					lb_tensor *global = how.mode == LB_QUANT_NVFP4 ? lb_full(LB_SHAPE(), 5, LB_F32) : NULL;
+					lb_quantized q = lb_quantize(normal(LB_SHAPE(3, 2, N, K), dtype), how, global);
+					lb_tensor *dense = lb_reshape(lb_dequantize(q, how, LB_F32), LB_SHAPE(MATRICES, N, K));
+					lb_tensor *left = lb_random_randint(LB_SHAPE(COUNT, 1), -MATRICES, MATRICES, LB_I32, lb_key(5));
+					lb_tensor *right = lb_random_randint(LB_SHAPE(2), 0, MATRICES, LB_U8, lb_key(6));
+					dense = transpose ? lb_swapaxes(dense, -1, -2) : dense;
+					if (rows[i] > 100)
+						left = lb_slice(left, LB_TO(4));
+					lb_tensor *y = lb_gather_qmm(x, q, left, right, how, transpose);
+					lb_tensor *z = lb_gather_mm(lb_astype(x, LB_F32), dense, left, right);
+					assert_int_equal(lb_dtype_of(y), dtype);
+					assert_true(largest(lb_subtract(y, z)) <= (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
+					/* all of x, or of w, and a few of w in disorder, of which one is taken most of the time */
+					y = lb_gather_qmm(x, q, NULL, lb_full(LB_SHAPE(), 4, LB_I64), how, transpose);
+					z = lb_gather_mm(lb_astype(x, LB_F32), dense, NULL, lb_full(LB_SHAPE(), 4, LB_I64));
+					assert_true(largest(lb_subtract(y, z)) <= (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
+					q.w = lb_reshape(q.w, LB_SHAPE(2, 3, N, -1));
+					q.scales = lb_reshape(q.scales, LB_SHAPE(2, 3, N, -1));
+					q.biases = q.biases ? lb_reshape(q.biases, LB_SHAPE(2, 3, N, -1)) : NULL;
+					y = lb_gather_qmm(x, q, NULL, NULL, how, transpose);
+					z = lb_quantized_matmul(x, q, how, transpose);
+					assert_true(largest(lb_subtract(y, z)) <= (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
+				}
+}
+
+/* Activations of 8 bits: a matrix of w for each of x, and one for all of them, whose rows are joined. */
+static void chosen_rounded(void **state)
+{
+	(void)state;
+	const lb_quant formats[] = { affine4, mxfp8 };
+	const int rows[] = { 1, 3, 40 };
+	for (int i = 0; i < 2 * 3 * 2 * 2; i++)
+		LB_SCOPE {
+			enum { N = 128, K = 192 };
+			lb_quant how = formats[i % 2];
+			bool transpose = i / 2 % 2, each = i / 4 % 2;
+			lb_tensor *x = normal(LB_SHAPE(2, 3, rows[i / 8], transpose ? K : N), LB_F32);
+			lb_quantized q = lb_quantize(normal(each ? LB_SHAPE(2, 3, N, K) : LB_SHAPE(N, K), LB_F32), how, NULL);
+			lb_tensor *plain = lb_quantized_matmul(x, q, how, transpose);
+			how.activations = LB_I8;
+			lb_tensor *y = lb_gather_qmm(x, q, NULL, NULL, how, transpose);
+			lb_tensor *z = lb_quantized_matmul(x, q, how, transpose);
+			assert_true(largest(lb_subtract(y, z)) <= 1e-5 * largest(z));
+			assert_true(largest(lb_subtract(y, plain)) > 1e-4 * largest(z));
+		}
+}
+
+/* Each product lies in its own place, and takes the memory of one. */
+static void chosen_memory(void **state)
+{
+	(void)state;
+	enum { N = 512, COUNT = 64 };
+	LB_SCOPE {
+		lb_quantized q = lb_quantize(normal(LB_SHAPE(COUNT, N, N), LB_F32), affine4, NULL);
+		lb_tensor *x = normal(LB_SHAPE(1, 32, N), LB_F32), *all = lb_arange(0, COUNT, 1, LB_I32);
+		assert_true(lb_eval(q.w, q.scales, q.biases, x, all));
+		lb_tensor *y = lb_gather_qmm(x, q, lb_zeros(LB_SHAPE(1), LB_I32), all, affine4, true);
+		uint64_t before = lb_active_memory();
+		lb_reset_peak_memory();
+		assert_true(lb_eval(y));
+		assert_true(lb_peak_memory() - before < (uint64_t)lb_nbytes(y) + ((uint64_t)8 << 20));
+		assert_null(lb_debug_eval(lb_id(lb_gather_qmm(x, q, NULL, all, affine4, true))));
+	}
+}
+
 /* ---- errors ---- */
 
 #define FAILS(call, words) \
@@ -212,16 +291,31 @@ static void errors_of_quantize(void **state)
 	FAILS(lb_quantize(lb_ones(LB_SHAPE(), LB_F32), affine4, NULL).w, "quantize: last axis");
 	FAILS(words(affine4, LB_I32), "quantize: int32 lb_astype");
 	FAILS(words(affine4, LB_F64), "quantize: float64 lb_astype");
-	FAILS(words((lb_quant){ LB_QUANT_AFFINE, 7, 64 }, LB_F32), "quantize: 7 bits");
-	FAILS(words((lb_quant){ LB_QUANT_AFFINE, -4, 64 }, LB_F32), "quantize: -4 bits");
-	FAILS(words((lb_quant){ LB_QUANT_AFFINE, 4, 48 }, LB_F32), "quantize: 48 32, 64");
-	FAILS(words((lb_quant){ LB_QUANT_MXFP4, 8, 32 }, LB_F32), "quantize: mxfp4 8");
-	FAILS(words((lb_quant){ LB_QUANT_NVFP4, 4, 32 }, LB_F32), "quantize: nvfp4 16 32");
-	FAILS(words((lb_quant){ (lb_quant_mode)9, 4, 32 }, LB_F32), "quantize: 9 mode");
+	FAILS(words((lb_quant){ .mode = LB_QUANT_AFFINE, .bits = 7, .group = 64 }, LB_F32), "quantize: 7 bits");
+	FAILS(words((lb_quant){ .mode = LB_QUANT_AFFINE, .bits = -4, .group = 64 }, LB_F32), "quantize: -4 bits");
+	FAILS(words((lb_quant){ .mode = LB_QUANT_AFFINE, .bits = 4, .group = 48 }, LB_F32), "quantize: 48 32, 64");
+	FAILS(words((lb_quant){ .mode = LB_QUANT_MXFP4, .bits = 8, .group = 32 }, LB_F32), "quantize: mxfp4 8");
+	FAILS(words((lb_quant){ .mode = LB_QUANT_NVFP4, .bits = 4, .group = 32 }, LB_F32), "quantize: nvfp4 16 32");
+	FAILS(words((lb_quant){ .mode = (lb_quant_mode)9, .bits = 4, .group = 32 }, LB_F32), "quantize: 9 mode");
 	x = normal(LB_SHAPE(4, 128), LB_F32);
+	FAILS(words((lb_quant){ .activations = LB_F16 }, LB_F32), "quantize: activations float16 int8");
 	FAILS(lb_quantize(x, affine4, scale).w, "quantize: global scale nvfp4 affine");
 	FAILS(lb_quantize(x, nvfp4, x).w, "quantize: global scale (4,128)");
 	FAILS(lb_quantize(NULL, affine4, NULL).w, "quantize: x is NULL");
+}
+
+static void errors_of_choice(void **state)
+{
+	(void)state;
+	lb_tensor *x = normal(LB_SHAPE(2, 3, 128), LB_F32), *some = lb_arange(0, 3, 1, LB_I32);
+	lb_quantized q = lb_quantize(normal(LB_SHAPE(5, 6, 128), LB_F32), affine4, NULL);
+	FAILS(lb_gather_qmm(x, q, some, x, affine4, true), "gather_qmm float32");
+	FAILS(lb_gather_qmm(x, q, some, NULL, affine4, true), "gather_qmm (3) (5)");
+	FAILS(lb_gather_qmm(x, q, NULL, some, affine4, false), "gather_qmm 128 6 transpose");
+	FAILS(lb_gather_qmm(lb_slice(x, LB_AT(0), LB_AT(0)), q, some, some, affine4, true), "gather_qmm (128) two axes");
+	lb_tensor *y = lb_gather_qmm(x, q, some, some, affine4, true);
+	assert_false(lb_eval(y));
+	assert_true(error_has("gather_qmm index 2"));
 }
 
 static void errors_of_use(void **state)
@@ -239,7 +333,7 @@ static void errors_of_use(void **state)
 	FAILS(MATMUL(global_scale, x), "quantized_matmul: global scale");
 	FAILS(MATMUL(w, NULL), "quantized_matmul: q.w is NULL");
 #undef MATMUL
-	lb_quant wrong = { LB_QUANT_AFFINE, 4, 32 }, bits = { LB_QUANT_AFFINE, 8, 64 };
+	lb_quant wrong = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 }, bits = { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 };
 	FAILS(lb_quantized_matmul(x, q, wrong, true), "quantized_matmul: (6,16) (6,2) groups of 32");
 	FAILS(lb_quantized_matmul(x, q, bits, true), "quantized_matmul: (6,16) (6,2) 8 bits");
 	FAILS(lb_quantized_matmul(x, q, mxfp4, true), "quantized_matmul: mxfp4 no biases");
@@ -270,6 +364,10 @@ int main(void)
 		TEST(evaluated_by_a_debugger),
 		TEST(views_of_weights),
 		TEST(errors_of_quantize),
+		TEST(chosen),
+		TEST(chosen_rounded),
+		TEST(chosen_memory),
+		TEST(errors_of_choice),
 		TEST(errors_of_use),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void parts_are_found(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		static const lb_quant how = { LB_QUANT_AFFINE, 8, 32 };
+		static const lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 };
 		lb_quantized q = lb_quantize(weights(6, 128), how, NULL);
 		const char *text = quant("#%llu", id(q.w));
 		holds(text, ": affine, 8 bits, groups of 32; found by the lb_quantize() that made it\n");
@@ -77,9 +77,9 @@ static void parts_are_found(void **state)
 static void values_are_the_runtimes(void **state)
 {
 	static const lb_quant modes[] = {
-		{ LB_QUANT_AFFINE, 2, 128 }, { LB_QUANT_AFFINE, 3, 64 }, { LB_QUANT_AFFINE, 4, 64 },
-		{ LB_QUANT_AFFINE, 5, 32 },  { LB_QUANT_AFFINE, 6, 64 }, { LB_QUANT_AFFINE, 8, 32 },
-		{ LB_QUANT_MXFP4, 4, 32 },   { LB_QUANT_MXFP8, 8, 32 },  { LB_QUANT_NVFP4, 4, 16 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 2, .group = 128 }, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 }, { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 5, .group = 32 },  { .mode = LB_QUANT_AFFINE, .bits = 6, .group = 64 }, { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 },
+		{ .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },   { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 },  { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)

@@ -106,6 +106,85 @@ static void split_keys(void **state)
 	}
 }
 
+static double mean_of(lb_tensor *x)
+{
+	return lb_item(lb_mean(lb_astype(x, LB_F64), LB_ALL_AXES, false));
+}
+
+static double var_of(lb_tensor *x)
+{
+	return lb_item(lb_var(lb_astype(x, LB_F64), LB_ALL_AXES, false, 0));
+}
+
+static double least(lb_tensor *x)
+{
+	return lb_item(lb_min(lb_astype(x, LB_F64), LB_ALL_AXES, false));
+}
+
+static double most(lb_tensor *x)
+{
+	return lb_item(lb_max(lb_astype(x, LB_F64), LB_ALL_AXES, false));
+}
+
+/* Moments within six standard errors. */
+static void distributions(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *n = lb_random_randint(LB_SHAPE(MANY), -3, 5, LB_I8, lb_key(1));
+		assert_int_equal(lb_dtype_of(n), LB_I8);
+		assert_true(least(n) == -3 && most(n) == 4);
+		for (int i = -3; i < 5; i++)
+			assert_true(fabs(mean_of(lb_equal(n, lb_scalar_int(i))) - 0.125) < 0.0045);
+		n = lb_random_randint(LB_SHAPE(1000), INT64_MAX - 7, INT64_MAX, LB_I64, lb_key(2));
+		assert_true(lb_item_int(lb_min(n, LB_ALL_AXES, false)) == INT64_MAX - 7);
+		assert_true(lb_item_int(lb_max(n, LB_ALL_AXES, false)) == INT64_MAX - 1);
+
+		lb_tensor *p = lb_from_data((float[]){ 0, 0.25F, 1 }, 12, LB_SHAPE(3, 1), LB_F32);
+		lb_tensor *yes = lb_random_bernoulli(p, LB_SHAPE(3, MANY), lb_key(3));
+		assert_int_equal(lb_dtype_of(yes), LB_BOOL);
+		assert_true(mean_of(lb_slice(yes, LB_AT(0))) == 0 && mean_of(lb_slice(yes, LB_AT(2))) == 1);
+		assert_true(fabs(mean_of(lb_slice(yes, LB_AT(1))) - 0.25) < 0.006);
+	}
+	for (int d = 0; d < 4; d++)
+		LB_SCOPE {
+			lb_tensor *x = lb_random_gumbel(LB_SHAPE(MANY), floats[d], lb_key(4));
+			assert_int_equal(lb_dtype_of(x), floats[d]);
+			assert_true(fabs(mean_of(x) - 0.57721566490153286) < 0.018);
+			assert_true(fabs(var_of(x) - 1.64493406684822644) < 0.05);
+			x = lb_random_laplace(LB_SHAPE(MANY), 2, 0.5, floats[d], lb_key(5));
+			assert_int_equal(lb_dtype_of(x), floats[d]);
+			assert_true(fabs(mean_of(x) - 2) < 0.0096 && fabs(var_of(x) - 0.5) < 0.016);
+			assert_int_equal(lb_item_int(lb_all(lb_isfinite(x), LB_ALL_AXES, false)), 1);
+			/* between -1 and 1: 1 - 2 phi(1) / (2 Phi(1) - 1) */
+			x = lb_random_truncated_normal(lb_scalar(-1), lb_scalar(1), LB_SHAPE(MANY), floats[d], lb_key(6));
+			assert_int_equal(lb_dtype_of(x), floats[d]);
+			assert_true(least(x) >= -1 && most(x) <= 1 && least(x) < -0.99 && most(x) > 0.99);
+			assert_true(fabs(mean_of(x)) < 0.0073 && fabs(var_of(x) - 0.29112) < 0.005);
+			lb_tensor *low = lb_from_data((float[]){ 1, -2 }, 8, LB_SHAPE(2, 1), LB_F32);
+			lb_tensor *high = lb_from_data((float[]){ 3, -1 }, 8, LB_SHAPE(2, 1), LB_F32);
+			x = lb_random_truncated_normal(low, high, LB_SHAPE(2, 1000), floats[d], lb_key(7));
+			assert_int_equal(lb_item_int(lb_all(lb_logical_and(lb_greater_equal(x, low), lb_less_equal(x, high)),
+							    LB_ALL_AXES, false)),
+					 1);
+		}
+}
+
+static void permutations(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		enum { N = 1000 };
+		lb_tensor *order = lb_random_permutation(N, lb_key(8)), *all = lb_arange(0, N, 1, LB_U32);
+		assert_int_equal(lb_dtype_of(order), LB_U32);
+		assert_true(same(lb_sort(order, 0), all));
+		assert_true(same(order, lb_random_permutation(N, lb_key(8))));
+		assert_false(same(order, all));
+		assert_false(same(order, lb_random_permutation(N, lb_key(9))));
+		assert_int_equal(lb_size(lb_random_permutation(0, lb_key(1))), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +192,8 @@ int main(void)
 		TEST(normal),
 		TEST(a_key_is_the_numbers),
 		TEST(split_keys),
+		TEST(distributions),
+		TEST(permutations),
 	};
 	return cmocka_run_group_tests_name("random", tests, NULL, NULL);
 }

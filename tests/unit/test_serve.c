@@ -15,13 +15,15 @@
 #include "lazybones.h"
 #include "serve/access.h"
 #include "serve/feed.h"
+#include "serve/known.h"
 #include "serve/mcp.h"
 #include "serve/mi.h"
 #include "serve/openapi.h"
 #include "serve/place.h"
+#include "serve/reads_on.h"
 #include "serve/route.h"
 #include "serve/sessions.h"
-#include "serve/trace.h"
+#include "record/trace.h"
 
 /* ---- MI ---- */
 
@@ -118,13 +120,16 @@ static void test_own_frame(void **state)
 				   "from", "0x1000", "to", "0x2000"),
 	       *own = json_pack("{s:s, s:[{s:s, s:s}]}", "target-name", "/home/me/libtrain.so", "ranges", "from",
 				"0x3000", "to", "0x4000");
-	lbx_libraries_add(&libraries, loaded);
-	lbx_libraries_add(&libraries, own);
-	assert_true(lbx_libraries_have(&libraries, 0x1000) && !lbx_libraries_have(&libraries, 0x2000));
-	assert_false(lbx_libraries_have(&libraries, 0x3000));
+	lbx_libraries_take(&libraries, loaded, true);
+	lbx_libraries_take(&libraries, own, true);
 	json_object_set_new(json_array_get(frames, 3), "addr", json_string("0x1fff"));
 	assert_int_equal(lbx_own_level(frames, &libraries), 0); /* none is the program's own */
-	lbx_libraries_remove(&libraries, loaded);
+	json_object_set_new(json_array_get(frames, 3), "addr", json_string("0x3000"));
+	assert_int_equal(lbx_own_level(frames, &libraries), 3);
+	json_object_set_new(json_array_get(frames, 3), "addr", json_string("0x2000"));
+	assert_int_equal(lbx_own_level(frames, &libraries), 3); /* behind its end */
+	json_object_set_new(json_array_get(frames, 3), "addr", json_string("0x1000"));
+	lbx_libraries_take(&libraries, loaded, false);
 	assert_int_equal(lbx_own_level(frames, &libraries), 3);
 	lbx_libraries_clear(&libraries);
 	json_decref(loaded);
@@ -136,6 +141,24 @@ static void test_own_frame(void **state)
 	free(text);
 	json_decref(place);
 	json_decref(frames);
+}
+
+/* ---- what gdb cannot be asked ---- */
+
+static void test_reads_on(void **state)
+{
+	static const char *const reads[] = { "define foo", "def foo", "  document foo", "\tcommands 1", "comm", "while 1",
+					     "if(1)", "py", "python  ", "python-i", "pi", "gu", "compile", "compile code",
+					     "compile pr ", "expression", "shell", "she", "!", " ! ", "edit 3", "e" };
+	static const char *const not[] = { "define-prefix foo", "do", "d", "com", "py print(1)", "python-interactive 1+1",
+					   "pi 1", "compile code 1+1", "compile file x.c", "shell ls", "!ls", "c", "p 1", "w x",
+					   "wh", "info line", "", "tensor list", "compare-sections", "exit", "echo x" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)
+		assert_non_null(lbx_reads_on(reads[i]));
+	for (size_t i = 0; i < sizeof not / sizeof *not; i++)
+		assert_null(lbx_reads_on(not[i]));
 }
 
 /* ---- who may ask ---- */
@@ -329,7 +352,7 @@ static void test_mcp(void **state)
 	agent(
 	    sessions,
 	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"tensor\",\"arguments\":{}}}",
-	    "an argument is missing");
+	    "'id' is needed");
 	agent(
 	    sessions,
 	    "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"tensor\",\"arguments\":{\"id\":\"a/b?c\"}}}",
@@ -476,14 +499,44 @@ static void test_feed(void **state)
 	lbx_feed_destroy(feed);
 }
 
+static void knows(const char *line, const char *expected)
+{
+	json_t *tensors = json_pack("[{s:s, s:s, s:s}, {s:s, s:s, s:s}, {s:s, s:s}, {s:s, s:s, s:s}]", "variable", "next",
+				    "type", "struct lb_tensor *", "record", "0x5581", "variable", "w", "type", "nn::T *",
+				    "record", "0x90", "variable", "shadowed", "record", "0x91", "variable", "odd", "type",
+				    "T<int, 3> *", "record", "0x92");
+	char *told = lbx_known_line(tensors, line);
+
+	assert_string_equal(told, expected);
+	free(told);
+	json_decref(tensors);
+}
+
+static void test_known(void **state)
+{
+	(void)state;
+	knows("info next", "*next=0x5581=struct+lb_tensor+* info next");
+	knows("print abs(next[0]-w.T)", "*next=0x5581=struct+lb_tensor+* *w=0x90=nn::T+* print abs(next[0]-w.T)");
+	knows("info next2 the_next ww", "info next2 the_next ww");
+	/* which of the two is not known; a type that is no one word */
+	knows("info shadowed odd", "info shadowed odd");
+	/* the plugin takes only so many words */
+	knows("list a b c d e f g h i j k next", "list a b c d e f g h i j k next");
+	char *plain = lbx_known_line(NULL, "info next");
+	assert_string_equal(plain, "info next");
+	free(plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mi_records), cmocka_unit_test(test_mi_streams), cmocka_unit_test(test_mi_damaged),
-		cmocka_unit_test(test_own_frame),  cmocka_unit_test(test_access),     cmocka_unit_test(test_token),
+		cmocka_unit_test(test_own_frame),
+		cmocka_unit_test(test_reads_on),  cmocka_unit_test(test_access),     cmocka_unit_test(test_token),
 		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_openapi),    cmocka_unit_test(test_table),
 		cmocka_unit_test(test_mcp),        cmocka_unit_test(test_trace),      cmocka_unit_test(test_mend),
 		cmocka_unit_test(test_clean),      cmocka_unit_test(test_feed),
+		cmocka_unit_test(test_known),
 	};
 
 	if (!mkdtemp(folder))

@@ -66,6 +66,26 @@ static uint64_t count(struct fixture *f, uint64_t *bad)
 	return n;
 }
 
+/* Names alone are what a walk over all tells. */
+static void check_labels(struct fixture *f)
+{
+	uint64_t slots[] = { 0, 0 }, bad = 0, named = 0;
+	struct lbx_label label;
+	struct lbx_tensor t;
+
+	while (lbx_tensors_next(f->tensors, &slots[0], &t, &bad) == LBX_NEXT_TENSOR) {
+		assert_int_equal(lbx_tensors_next_label(f->tensors, &slots[1], &label), LBX_NEXT_TENSOR);
+		assert_string_equal(label.name, t.name);
+		assert_int_equal(label.key.id, t.id);
+		assert_int_equal(label.key.address, t.address);
+		assert_ptr_equal(label.key.of, f->tensors);
+		assert_int_equal(slots[1], slots[0]);
+		named += t.name[0] != '\0';
+	}
+	assert_int_equal(lbx_tensors_next_label(f->tensors, &slots[1], &label), LBX_NEXT_END);
+	assert_true(named > 0);
+}
+
 static void check_decoded(bool shuffled, bool maps)
 {
 	struct fixture f;
@@ -87,6 +107,7 @@ static void check_decoded(bool shuffled, bool maps)
 	assert_int_equal(root.watch_all_at, IMAGE_ROOT + offsetof(struct lb_symtab, watch_all));
 	assert_int_equal(count(&f, &bad), 4 + LB_DTYPES);
 	assert_int_equal(bad, 0);
+	check_labels(&f);
 
 	assert_true(lbx_tensors_by_id(f.tensors, 2, &t));
 	assert_string_equal(t.name, "layer.0/view");
@@ -708,6 +729,61 @@ static void a_record_is_of_one_read(void **state)
 	lbx_cache_destroy(cache);
 }
 
+enum { HOLE = 0x200000, HOLE_END = HOLE + 0x1000 };
+static unsigned char filled;
+static size_t longest;
+
+static bool with_a_hole(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	(void)target;
+	if (address < HOLE_END && address + n > HOLE)
+		return lb_fail("a hole");
+	memset(to, filled, n);
+	pieces++;
+	longest = n > longest ? n : longest;
+	return true;
+}
+
+/* Who goes on gets long pieces, and who jumps to and fro does not; what memory holds anew is seen, and what is before and
+ * behind memory that cannot be read. */
+static void records_are_read_onward(void **state)
+{
+	const struct lbx_target_ops ops = { .read = with_a_hole };
+	struct lbx_target target = { .ops = &ops };
+	struct lbx_cache *cache = lbx_cache_create(&target);
+	enum { SIZE = 0x180, N = 4000 };
+	unsigned char scratch[SIZE];
+	const uint64_t begin = HOLE - N / 2 * SIZE, end = begin + N * SIZE;
+
+	(void)state;
+	assert_non_null(cache);
+	for (filled = 1; filled < 3; filled++) {
+		int unreadable = 0;
+		pieces = longest = 0;
+		for (uint64_t at = begin; at < end; at += SIZE) {
+			const unsigned char *bytes = lbx_cache_onward(cache, at, SIZE, end, scratch);
+			if (!bytes) {
+				assert_true(at < HOLE_END && at + SIZE > HOLE);
+				lb_clear_error();
+				unreadable++;
+				continue;
+			}
+			assert_int_equal(bytes[0], filled);
+			assert_int_equal(bytes[SIZE - 1], filled);
+			assert_true(at >= HOLE_END || at + SIZE <= HOLE);
+		}
+		assert_int_equal(unreadable, (HOLE_END - HOLE + SIZE - 1) / SIZE);
+		assert_true(longest > 0x8000);
+		assert_true(pieces < N / 10);
+		lbx_cache_clear(cache);
+	}
+	longest = 0;
+	for (uint64_t i = 0; i < 100; i++)
+		assert_non_null(lbx_cache_onward(cache, HOLE_END + (i * 7919 % 1000) * SIZE, SIZE, UINT64_MAX, scratch));
+	assert_true(longest <= 0x4000);
+	lbx_cache_destroy(cache);
+}
+
 /* Directories that claim very many records where there is no memory: an end, soon. */
 static void lost_tiers_are_skipped(void **state)
 {
@@ -813,6 +889,7 @@ int main(void)
 		cmocka_unit_test(endless_threads_end),
 		cmocka_unit_test(what_a_running_program_changes_is_read_again),
 		cmocka_unit_test(a_record_is_of_one_read),
+		cmocka_unit_test(records_are_read_onward),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

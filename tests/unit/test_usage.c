@@ -124,7 +124,7 @@ static void parameters_are_no_state(void **state)
 static void who_has_memory_is_meant(void **state)
 {
 	says(*state, "info", "node", "id          #4");
-	says(*state, "info", "planned", "2 tensors are named 'planned': #6 (16,) unallocated, #7 (16,) unallocated");
+	says(*state, "info", "planned", "2 tensors are 'planned': #7 is meant, the newest (planned@2)");
 	says(*state, "info", "#5", "node: float32 (16,), unallocated");
 	says(*state, "print", "#5", "unallocated: it has no value yet");
 }

@@ -11,12 +11,17 @@
 #include "peers.h"
 
 static const struct row rows[] = {
-#define ROW(name, kind, dtype, m, n, k, unit, work, tolerance, text) \
-	{ #name, kind, dtype, m, n, k, unit, work, tolerance, text },
+#define ROW(name, kind, dtype, m, n, k, unit, work, tolerance, reads, writes, flops, text) \
+	{ #name, kind, dtype, m, n, k, unit, work, tolerance, reads, writes, flops, text },
 #include "rows.def"
 #undef ROW
 };
 enum { ROWS = sizeof rows / sizeof *rows };
+static const char *const words[ROWS][2] = {
+#define ROW(name, kind, dtype, m, n, k, unit, work, tolerance, reads, writes, flops, text) { #kind, #dtype },
+#include "rows.def"
+#undef ROW
+};
 
 static const struct row *open_row;
 
@@ -82,8 +87,9 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "--rows")) {
 		for (int i = 0; i < ROWS; i++)
-			printf("%s\t%s\t%.17g\t%g\t%s\n", rows[i].name, rows[i].unit, rows[i].work, rows[i].tolerance,
-			       rows[i].text);
+			printf("%s\t%s\t%.17g\t%g\t%s\t%s\t%s\t%jd\t%jd\t%jd\n", rows[i].name, rows[i].unit, rows[i].work,
+			       rows[i].tolerance, rows[i].text, words[i][0], words[i][1], (intmax_t)rows[i].m,
+			       (intmax_t)rows[i].n, (intmax_t)rows[i].k);
 		return 0;
 	}
 	char line[4096], name[64], path[4000];

@@ -9,8 +9,8 @@ static struct {
 } now;
 
 static const lb_quant formats[] = {
-	[Q4] = { LB_QUANT_AFFINE, 4, GROUP },
-	[MXFP4] = { LB_QUANT_MXFP4, 4, GROUP },
+	[Q4] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP },
+	[MXFP4] = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP },
 };
 
 static void free_it(void *data, void *unused)
@@ -120,6 +120,52 @@ static lb_tensor *attention(void)
 	return lb_attention(now.in[0], now.in[1], now.in[2], scale, true, NULL);
 }
 
+static lb_tensor *cumsum(void)
+{
+	return lb_cumsum(now.in[0], (int)now.row->k, false, true);
+}
+
+static lb_tensor *sort(void)
+{
+	return now.row->kind == SORT ? lb_sort(now.in[0], -1) : lb_argsort(now.in[0], -1);
+}
+
+static lb_tensor *take(void)
+{
+	return now.row->kind == TAKE ? lb_take(now.in[0], now.in[1], 0) : lb_take_along_axis(now.in[0], now.in[1], -1);
+}
+
+static lb_tensor *argmax(void)
+{
+	return lb_argmax(now.in[0], LB_AXES(-1), false);
+}
+
+static lb_tensor *astype(void)
+{
+	return lb_astype(now.in[0], LB_F16);
+}
+
+static lb_tensor *transpose(void)
+{
+	return lb_contiguous(lb_transpose(now.in[0], LB_ALL_AXES));
+}
+
+static lb_tensor *normal(void)
+{
+	return lb_random_normal(LB_SHAPE(now.row->m, now.row->n), LB_F32, lb_key(1));
+}
+
+/* With its scales come the others: they are of one operation. */
+static lb_tensor *quantize(void)
+{
+	return lb_quantize(now.in[0], (lb_quant){ .mode = LB_QUANT_AFFINE, .bits = 4, .group = QUANTIZE_GROUP }, NULL).scales;
+}
+
+static lb_tensor *(*const graphs[KINDS])(void) = {
+	[CUMSUM] = cumsum, [SORT] = sort,	  [ARGSORT] = sort,	    [TAKE] = take,     [TAKE_ALONG] = take,
+	[ARGMAX] = argmax, [ASTYPE] = astype, [TRANSPOSE] = transpose, [NORMAL] = normal, [QUANTIZE] = quantize,
+};
+
 static bool open_row(const struct row *row)
 {
 	int64_t m = row->m, n = row->n, k = row->k, h = ATTENTION_HEADS;
@@ -168,7 +214,20 @@ static bool open_row(const struct row *row)
 			    ours_quantize(ours_tensor(peer_weights(row->dtype, n * k, 1), LB_SHAPE(n, k)), row->dtype);
 			now.graph = quantized;
 			break;
-		default: return false;
+		case TAKE:
+		case TAKE_ALONG:
+			n = row->kind == TAKE ? m : m * n;
+			now.in[1] = lb_from_memory(peer_indices(n, row->kind == TAKE ? m : row->n, 1), (size_t)n * 4,
+						   row->kind == TAKE ? LB_SHAPE(m) : LB_SHAPE(m, row->n), LB_I32, free_it, NULL);
+			lb_keep(now.in[1]);
+			input(0, peer_data(m * row->n, 0), LB_SHAPE(m, row->n));
+			now.graph = take;
+			break;
+		default:
+			if (!graphs[row->kind])
+				return false;
+			input(0, peer_data(m * n, 0), LB_SHAPE(m, n));
+			now.graph = graphs[row->kind];
 		}
 	}
 	return lb_ok();
@@ -211,7 +270,7 @@ static float *result(int64_t *n)
 	LB_SCOPE {
 		to = ours_copy(now.graph(), n);
 	}
-	return to;
+	return now.row->kind == NORMAL ? peer_moments(to, n) : to;
 }
 
 static void close_row(void)
@@ -247,4 +306,14 @@ const struct kind peer_kinds[KINDS] = {
 	[ATTENTION] = PLAIN,
 	[QUANT] = PLAIN,
 	[LLAMA] = { ours_llama_open, ours_llama_run, ours_llama_result, ours_llama_close },
+	[CUMSUM] = PLAIN,
+	[SORT] = PLAIN,
+	[ARGSORT] = PLAIN,
+	[TAKE] = PLAIN,
+	[TAKE_ALONG] = PLAIN,
+	[ARGMAX] = PLAIN,
+	[ASTYPE] = PLAIN,
+	[TRANSPOSE] = PLAIN,
+	[NORMAL] = PLAIN,
+	[QUANTIZE] = PLAIN,
 };

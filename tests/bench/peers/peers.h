@@ -26,7 +26,7 @@ enum {
 	TOKENS = 32,
 	KV_DIM = KV_HEADS * HEAD
 };
-enum { ATTENTION_HEADS = 8, GROUP = 32 };
+enum { ATTENTION_HEADS = 8, GROUP = 32, QUANTIZE_GROUP = 64 };
 
 enum peer_kind {
 	BUILD,
@@ -42,6 +42,16 @@ enum peer_kind {
 	ATTENTION,
 	QUANT,
 	LLAMA,
+	CUMSUM,
+	SORT,
+	ARGSORT,
+	TAKE,
+	TAKE_ALONG,
+	ARGMAX,
+	ASTYPE,
+	TRANSPOSE,
+	NORMAL,
+	QUANTIZE,
 	KINDS
 };
 enum peer_dtype { F32, F16, BF16, Q4, MXFP4 };
@@ -53,6 +63,7 @@ struct row {
 	int64_t m, n, k;
 	const char *unit;
 	double work, tolerance;
+	double reads, writes, flops; /* what no program can do without: bytes, operations; all 0: it is not known */
 	const char *text;
 };
 
@@ -83,6 +94,31 @@ static inline float *peer_data(int64_t n, uint64_t seed)
 	float *x = (float *)malloc((size_t)n * sizeof *x);
 	for (int64_t i = 0; x && i < n; i++)
 		x[i] = (float)(int32_t)(peer_hash(seed, (uint64_t)i) >> 32) * 0x1p-31f;
+	return x;
+}
+
+/* What of random numbers can be compared: mean and variance, in the place of n numbers. */
+static inline float *peer_moments(float *x, int64_t *n)
+{
+	double sum = 0, squares = 0;
+	for (int64_t i = 0; x && i < *n; i++) {
+		sum += x[i];
+		squares += (double)x[i] * x[i];
+	}
+	if (x && *n > 1) {
+		x[0] = (float)(sum / (double)*n);
+		x[1] = (float)(squares / (double)*n - sum / (double)*n * (sum / (double)*n));
+		*n = 2;
+	}
+	return x;
+}
+
+/* In [0, most). */
+static inline int32_t *peer_indices(int64_t n, int64_t most, uint64_t seed)
+{
+	int32_t *x = (int32_t *)malloc((size_t)n * sizeof *x);
+	for (int64_t i = 0; x && i < n; i++)
+		x[i] = (int32_t)(peer_hash(seed, (uint64_t)i) % (uint64_t)most);
 	return x;
 }
 
@@ -134,6 +170,7 @@ enum peer_part { WQ, WK, WV, WO, W1, W2, W3, PARTS };
 static const int64_t peer_part_shape[PARTS][2] = {
 	{ DIM, DIM }, { KV_DIM, DIM }, { KV_DIM, DIM }, { DIM, DIM }, { FFN, DIM }, { DIM, FFN }, { FFN, DIM },
 };
+enum { LLAMA_WEIGHTS = LAYERS * (2 * DIM * DIM + 2 * KV_DIM * DIM + 3 * FFN * DIM) + VOCAB * DIM };
 enum { EMBEDDING_SEED = 1000, HEAD_SEED = 1002, LAST_NORM_SEED = 1004 };
 static inline uint64_t peer_norm_seed(int layer, int which)
 {

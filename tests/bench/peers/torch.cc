@@ -121,6 +121,41 @@ static Tensor attention()
 	return torch_attention(now.in[0], now.in[1], now.in[2], now.row->m == 1);
 }
 
+static Tensor cumsum()
+{
+	return now.in[0].cumsum(now.row->k);
+}
+
+static Tensor sort()
+{
+	return now.row->kind == SORT ? std::get<0>(now.in[0].sort(-1)) : now.in[0].argsort(true, -1);
+}
+
+static Tensor take()
+{
+	return now.row->kind == TAKE ? now.in[0].index_select(0, now.in[1]) : now.in[0].gather(-1, now.in[1]);
+}
+
+static Tensor argmax()
+{
+	return now.in[0].argmax(-1);
+}
+
+static Tensor astype()
+{
+	return now.in[0].to(torch::kHalf);
+}
+
+static Tensor transpose()
+{
+	return now.in[0].t().contiguous();
+}
+
+static Tensor normal()
+{
+	return torch::randn({now.row->m, now.row->n});
+}
+
 static void input(int i, at::IntArrayRef shape)
 {
 	int64_t n = 1;
@@ -175,8 +210,26 @@ static bool prepare(const struct row *row)
 		now.w = torch_weight(Q4, n, k, 1);
 		now.compute = quantized;
 		break;
-	default:
+	case TAKE: case TAKE_ALONG: {
+		int64_t count = row->kind == TAKE ? m : m * n;
+		int32_t *indices = peer_indices(count, row->kind == TAKE ? m : n, 1);
+		now.in[1] = torch::from_blob(indices, {count}, torch::kInt).to(torch::kLong);
+		free(indices);
+		if (row->kind == TAKE_ALONG)
+			now.in[1] = now.in[1].view({m, n});
+		input(0, {m, n});
+		now.compute = take;
+		break;
+	}
+	case QUANTIZE:
 		return false;
+	case NORMAL:
+		now.compute = normal;
+		break;
+	default:
+		input(0, {m, n});
+		now.compute = row->kind == CUMSUM ? cumsum : row->kind == ARGMAX ? argmax : row->kind == ASTYPE ? astype
+			: row->kind == TRANSPOSE ? transpose : sort;
 	}
 	return true;
 }
@@ -217,7 +270,8 @@ float *torch_copy(const Tensor &x, int64_t *n)
 
 static float *result(int64_t *n)
 {
-	return torch_copy(now.compute(), n);
+	float *to = torch_copy(now.compute(), n);
+	return now.row->kind == NORMAL ? peer_moments(to, n) : to;
 }
 
 static void close_row(void)
@@ -236,4 +290,5 @@ const struct kind peer_kinds[KINDS] = {
 	{}, plain, plain, {open_row, run_singles, result, close_row}, plain, plain, plain, plain,
 	plain, plain, plain, plain,
 	{torch_llama_open, torch_llama_run, torch_llama_result, torch_llama_close},
+	plain, plain, plain, plain, plain, plain, plain, plain, plain, {},
 };

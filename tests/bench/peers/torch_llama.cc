@@ -52,7 +52,7 @@ static Tensor step(int64_t n, int64_t at)
 	Tensor tokens = torch::empty({n}, torch::kLong);
 	for (int64_t i = 0; i < n; i++)
 		tokens.data_ptr<int64_t>()[i] = peer_token((int)(at + i));
-	Tensor powers = torch::arange(0, HEAD / 2, torch::kFloat).mul_(-2.0 / HEAD);
+	Tensor powers = torch::arange(0, HEAD / 2, torch::kFloat).mul_(-2.0 / (double)HEAD);
 	Tensor places = torch::arange(at, at + n, torch::kFloat);
 	Tensor angles = torch::outer(places, torch::pow(10000.0, powers));
 	Tensor c = angles.cos(), s = angles.sin();

@@ -6,5 +6,5 @@ tensor symbols --auto on
 tensor catch eval lazy
 tensor break lazy after
 continue
-frame function main
+select-frame function main
 print tensor::lazy[0]

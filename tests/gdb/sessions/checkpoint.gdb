@@ -32,3 +32,5 @@ kill
 # it stays
 tensor restart 1
 tensor print p - 1
+tensor restart
+tensor print p - 1

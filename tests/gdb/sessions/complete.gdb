@@ -1,8 +1,18 @@
-# TAB: of commands, and of names that are symbols.
+# TAB: of commands, of options, and of names that are symbols.
 set width 0
 complete tensor pr
 complete tensor st
 complete help tensor st
+complete tensor model --
+complete tensor list --s
+complete tensor list mall
+complete tensor list --limit mall
+complete tensor list --nosuch
+complete tensor catch m
+complete tensor catch rec
+help tensor catch misuse
+apropos digest
+help tensor model
 file subject
 break checkpoint
 run
@@ -13,3 +23,9 @@ tensor symbols blk*
 complete tensor print blk
 complete tensor image blk_
 complete print tensor::blk
+# what completes is what was typed, also with `=`, shortened and in the middle; no word of gdb's own
+tensor list --limit=2
+tensor list --limit 1 l*
+tensor list l* --lim 1 --sort=bytes
+tensor list --sta ready --limit=1
+help tensor list --limit

@@ -6,3 +6,4 @@ tensor weights /nonexistent/q.npy --json
 tensor bt --json
 tensor doctor --json
 tensor explain L2 --json
+tensor history q --json

@@ -26,3 +26,4 @@ tensor events 5
 tensor peek la co
 tensor peek 'la co'
 tensor bt
+tensor browse q

@@ -12,3 +12,6 @@ tensor image q --as ascii --width 4
 tensor image q --as braille
 tensor plot row --rows 2
 tensor image bad[:1, :1] --as ascii --width 4
+tensor image bad --json --values --width 2 --rows 2
+tensor image q --values
+tensor image q --json --values --width 1000 --rows 1000

@@ -12,6 +12,6 @@ build_program()
 			>"$scratch/napi.c"
 	# Who runs it at this moment keeps what it runs.
 	$CC -std=gnu17 -g -O0 -fno-omit-frame-pointer -rdynamic -Wall -Wextra -Werror -o "$scratch/program" \
-		tests/real/ggml/{program,operations,repacked,trace,whisper}.c "$scratch/napi.c" -ldl -lm &&
+		tests/real/ggml/{kinds,program,operations,repacked,trace,whisper}.c "$scratch/napi.c" -ldl -lm &&
 		mv "$scratch/program" "$program"
 }

@@ -84,7 +84,7 @@ forward_stops()
 	look "tensor break 'y.q*'" "run graph $real/ggml-2024-10"
 	[ ! -d "$real/ggml-2024-10" ] ||
 		same 'ggml-2024-10, in gdb: without a scheduler it cannot stop' "$(cat <<-'END'
-			Catch 1 does not stop at ggml's nodes: the program computes without ggml's scheduler, and its ggml does not export ggml_cpu_extra_compute_forward.
+			Catch 1 does not stop at the nodes of ggml: the program computes without ggml's scheduler, and its ggml does not export ggml_cpu_extra_compute_forward.
 			computed
 		END
 		)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said; grep -x computed "$scratch/said")"

@@ -14,6 +14,10 @@ void compute_operations(void);
 /* repacked.c; prints the types whose blocks were put into another order. */
 void compute_repacked(void);
 
+/* kinds.c; of the tokens, and of the lines of stdin. */
+void print_logits(const char *model, const char *ids);
+void print_tokens(const char *model);
+
 /* whisper.c; prints "decoded". */
 void compute_whisper(const char *model);
 

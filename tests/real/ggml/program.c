@@ -8,6 +8,8 @@
  *	program nan FOLDER [HOW]               a logarithm of what is negative, and 0 / 0, each among what is not
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
  *	program names FOLDER N                 ggml's names of its first N operations
+ *	program logits FOLDER MODEL N,N,...    the logits after each of these tokens (kinds.c)
+ *	program tokens FOLDER MODEL            the tokens of each line of stdin (kinds.c)
  *	program repacked FOLDER [HOW]          weights that the CPU's back end puts into another order (repacked.c)
  *
  * It stops in rest(), having printed "resting", until it can read a line. HOW says otherwise: "abort" ends it by
@@ -626,6 +628,14 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "blocks") == 0)
 		return digests();
 	stop_if(argc < 4, "which model?");
+	if (strcmp(argv[1], "tokens") == 0) {
+		print_tokens(argv[3]);
+		return 0;
+	}
+	if (strcmp(argv[1], "logits") == 0) {
+		print_logits(argv[3], argv[4] ? argv[4] : "");
+		return 0;
+	}
 	if (strcmp(argv[1], "whisper") == 0) {
 		compute_whisper(argv[3]);
 		return stop(argv[4]);

@@ -4,6 +4,7 @@
 # The newest takes longest, and begins.
 guests='ggml-2026-09 ggml-2024-02 ggml-2024-10 ggml-2024-12 ggml-2025-06 ggml-static ggml-whisper'
 models=$real/ggml/models
+kinds_ids=1,77,300,12,5,350,351,200,40
 # ggml's threads spin while they wait, and there may be fewer processors: one, but where threads are the point.
 export THREADS=${THREADS:-1}
 
@@ -36,6 +37,28 @@ llamas()
 		same "$1: by two threads" "$(cat "$models/F32.greedy")"$'\nresting\nstatus 0' \
 			"$(THREADS=2 run llama "$real/$1" "$models/F32.gguf")"
 	fi
+}
+
+# The architectures that examples/llama reads: what it computes of them, and their tokens. llama.cpp keeps keys and values as
+# float16.
+kinds()
+{
+	local kind file said
+	[ -f "$models/qwen2.gguf" ] && [ -x "$O/examples/llama" ] || { skip "$1: no kinds of models to compare (python3-numpy)"; return; }
+	python3 tests/examples/make_kinds.py --texts >"$scratch/texts"
+	for kind in $(python3 tests/examples/make_kinds.py --names); do
+		file=$models/$kind.gguf
+		timeout 120 "$program" logits "$real/$1" "$file" $kinds_ids >"$scratch/$kind.logits" 2>"$scratch/errors"
+		"$O/examples/llama" "$file" --ids=$kinds_ids -n 0 --logits="$scratch/$kind.npy" >/dev/null 2>&1
+		said=$(python3 tests/examples/make_llama.py --logits "$scratch/$kind.npy" "$scratch/$kind.logits" 3e-3 2>&1) && said=
+		same "$1: examples/llama computes $kind as llama.cpp does" '' "$said"
+		same "$1: examples/llama has the tokens of $kind" \
+			"$(timeout 120 "$program" tokens "$real/$1" "$file" <"$scratch/texts" 2>"$scratch/errors"; echo "status $?")" \
+			"$(while IFS= read -r line; do
+				"$O/examples/llama" "$file" --tokenize --prompt="$line"
+			done <"$scratch/texts"
+			echo 'status 0')"
+	done
 }
 
 # Every line is one of golden.inc, with which tests/unit/test_blocks.c compares ours; the newest one has them all.
@@ -594,6 +617,7 @@ for guest_name in $guests; do
 done
 if [ -n "$any" ]; then
 	python3 tests/examples/make_llama.py "$models" >/dev/null 2>&1
+	python3 tests/examples/make_kinds.py "$models" >/dev/null 2>&1
 	build_program || same 'the program is built' 0 "$?"
 fi
 
@@ -602,6 +626,7 @@ guest()
 {
 	graphs "$1"
 	llamas "$1"
+	[ "$1" != $newest ] || kinds "$1"
 	blocks "$1"
 	tensors "$1"
 	waiting "$1"

@@ -5,7 +5,7 @@
 mlx_said()
 {
 	tr -d '\0' | awk 'NR == FNR { line[FNR] = $0; sub(/^ */, "", line[FNR]); next }
-		/^Catch [0-9]+ \(|^Catch [0-9]+: |^  tensor |^- |^tensor [a-z]*: |^ended/ {
+		/^Catch [0-9]+ \(|^Catch [0-9]+ does |^Catch [0-9]+: |^  tensor |^- |^tensor [a-z]*: |^ended/ {
 			while (match($0, / at [^ ]*stops.py:[0-9]+/)) {
 				at = substr($0, RSTART, RLENGTH); sub(/.*:/, "", at)
 				$0 = substr($0, 1, RSTART - 1) " | " line[at] substr($0, RSTART + RLENGTH)
@@ -241,11 +241,27 @@ mlx_stops_apart()
 		continue
 	END
 	)"
+	same "$what: what it has not is told, before it runs and when the library comes" "$(cat <<-'END'
+		Catch 1: misuse of any tensor; this is of Lazybones' own runtime: nothing of PyTorch, MLX or ggml does it.
+		Catch 2: before any tensor is computed by Log.
+		Catch 3: nan of loss.
+		Catch 2 does not stop at the arrays of MLX: MLX computes an evaluation's operations all at once: break at one of its arrays, which stops before or after the evaluation.
+		Catch 3 (nan): a result holds NaN or Inf. That is 1 of 1 element, the first at []. Python is in train | mx.eval(loss).
+		  tensor #N loss: float32 ()
+	END
+	)" "$(mlx_gdb --args "$python" tests/real/mlx/stops.py <<-'END' | mlx_said
+		tensor catch misuse
+		tensor break --op Log
+		tensor catch nan loss
+		run
+		kill
+	END
+	)"
 	same "$what: in a program without MLX there is only what waits for its library" $'Catch 1: nan of any tensor.\n- 1 for the library, 0 for functions' \
 		"$(mlx_gdb --args "$(type -P true)" <<-'END' | mlx_said
 			tensor catch nan
 			run
-			pipe info breakpoints | awk '/matching .*libmlx/ { n++ } /mlx4core/ { f++ } END { printf "- %d for the library, %d for functions\n", n, f }'
+			pipe info breakpoints | awk '/load of library matching/ { n++ } /mlx4core/ { f++ } END { printf "- %d for the library, %d for functions\n", n, f }'
 		END
 		)"
 }

@@ -51,6 +51,8 @@ mlx_commands()
 {
 	local file=tests/real/mlx/${3:-commands}.out
 	[ "$record" ] && echo "$2" >"$file"
+	# one array without a name, which later versions hold, is not there in 0.21.1
+	case $1 in *' 0.21.1,'*) sed 's/^not counted: 46 /not counted: 45 /' "$file" >"$scratch/commands.out"; file=$scratch/commands.out ;; esac
 	same "$1: what the commands say" "$(awk 'NR == FNR { asked["$ " $0] = 1; next } /^\$ / { on = $0 in asked } on' \
 		<(mlx_answers <"$scratch/commands") "$file")" "$2"
 }

@@ -112,7 +112,7 @@ torch_names()
 		"$(sed '1,/^== frames/d' "$said" | grep '^[a-z].*: float32' | uniq | sed 2q)"
 	same "$what: of a named thread" '(2,) (3,)' \
 		"$(for tid in /proc/$pid/task/*; do $process --thread "${tid##*/}" print mine 2>/dev/null; done |
-			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
+			sed -n 's/.*: float32 \(([23],)\)$/\1/p' | sort -u | tr '\n' ' ' | sed 's/ $//')"
 	torch_released
 }
 
@@ -230,12 +230,50 @@ torch_cpp()
 		-ex up -ex 'echo == locals\n' -ex 'tensor locals' "$program" >"$said" 2>&1 </dev/null
 	same "$what: variables, and what holds a tensor" \
 		"$(printf '%s\n' '#N: float32 (2, 3)' '#N[0]: float32 (2,)' '#N: float32 (4,)' '#N: float32 (2,)' \
-			'#N: float32 (5,)' "tensor print: 'list[2]' is a NULL tensor" '#N: float32 (2, 3)')" \
-		"$(sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /NULL/p' "$said")"
-	same "$what, gdb: locals" "$(printf '%s\n' 'x = #N (float32' 'maybe = #N (float32')" \
+			'#N: float32 (5,)' "tensor print: list has no element 2: there are 2" '#N: float32 (2, 3)')" \
+		"$(sed -n 's/^#[0-9]*\(.*: float32\)/#N\1/p; /^tensor print: /p' "$said")"
+	same "$what, gdb: locals" "$(printf '%s\n' 'x = #N (float32' 'maybe = #N (float32' 'shared = #N (float32')" \
 		"$(sed '1,/^== locals/d' "$said" | sed -n 's/^ *\([a-z]*\) = #[0-9]* (float32.*/\1 = #N (float32/p')"
 	torch_locals "$program"
 }
+
+# torch_catches PYTHON VERSION: a catch that cannot be is told at once: when it is set, or when the library comes
+torch_catches()
+{
+	local what="torch $2, in gdb" why='each is computed within the call that makes it'
+	[ -f "$O/lazybones.gdb" ] && command -v gdb >/dev/null || return
+	same "$what: what cannot be caught is told, before it runs and then" "$(cat <<-END
+		Catch 1: nan of any tensor.
+		Catch 2: before y is computed.
+		Catch 3: misuse of any tensor; this is of Lazybones' own runtime: nothing of PyTorch, MLX or ggml does it.
+		The program's tensors of PyTorch are not caught: $why
+		tensor catch: the program's tensors of PyTorch cannot be stopped at: $why
+		tensor catch: the program's tensors of PyTorch cannot be stopped at: $why
+		tensor follow: this reads the log of Lazybones' own runtime, which the program has not
+		1: y: float32 (3,), ready: [nan nan nan]
+		ended
+	END
+	)" "$(cat >"$scratch/catches.gdb" <<-'END'
+		tensor catch nan
+		tensor break y
+		tensor catch misuse
+		run
+		tensor catch nan y
+		tensor catch memory 1G
+		tensor follow y
+		tensor display y
+		continue
+		echo ended\n
+	END
+	timeout -k 5 600 gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set auto-load no' -iex 'set width 0' \
+		-iex "source $O/lazybones.gdb" -x "$scratch/catches.gdb" --args "$1" -W ignore -c "if 1:
+			import signal, torch
+			y = torch.log(torch.zeros(3) - 1)
+			signal.raise_signal(signal.SIGTRAP)" 2>&1 </dev/null |
+		grep '^Catch\|^The program\|^tensor\|^1: \|^ended' | sed "s/\($why\|has not\).*/\1/")"
+}
+
+while read -r python version; do torch_catches "$python" "$version"; done < <(pythons | tail -1)
 
 . tests/real/torch/scenes.sh
 
@@ -247,9 +285,9 @@ torch_locals()
 	same "$what: what variables hold" "$(printf '%s = #N (float32 %s, ready)\n' argument '(2, 3)' 'list[0]' '(3, 2)' \
 		'list[1]' '(4,)' maybe '(2,)' x '(2, 3)' 'list[0]' '(3, 2)' 'list[1]' '(4,)' maybe '(2,)' shared '(5,)')" \
 		"$($process threads | sed -n 's/^ *\([a-z0-9[]*]*\) = #[0-9]* (float32/\1 = #N (float32/p')"
-	same "$what: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' "no tensor 'list'")" \
+	same "$what: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' "list has no element 2: there are 2")" \
 		"$(for of in x 'list[0][0]' 'list[1]' maybe shared 'list[2]'; do $process print "$of" 2>&1; done |
-			sed -n "s/^#.*: float32 //p; s/^lazybones: \(no tensor '.*'\):.*/\1/p")"
+			sed -n "s/^#.*: float32 //p; s/^lazybones: \(list .*\)/\1/p")"
 	same "$what: what is computed of them" 'True' "$($process print 'allclose((x @ list[0]).T, x @ list[0])' 2>&1 | tail -1)"
 	torch_released
 }
@@ -287,4 +325,6 @@ while read -r python version; do
 done <<<"$found"
 if fetched torch-2.13; then
 	doctor torch "$real/torch-2.13/bin/python"
+	same 'torch 2.13: examples/minilm tells what a package with the same weights does' '46 of 46 sentences are the same' \
+		"$("$real/torch-2.13/bin/python" -W ignore tests/real/torch/minilm.py "$O/examples/minilm" 2>/dev/null)"
 fi

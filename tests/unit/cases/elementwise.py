@@ -10,6 +10,24 @@ from .reference import (BOOL, COMPLEX, DTYPES, FLOATS, HALVES, INTEGERS, REAL, T
 
 erf = np.vectorize(math.erf, otypes=[np.float64])
 
+
+def erfinv_of(x):
+    """By Newton's steps: from the complement, where erf itself is near 1."""
+    size = abs(x)
+    if not size < 1 or x == 0:
+        return x if x == 0 else math.copysign(math.inf, x) if size == 1 else math.nan
+    y = 0.0
+    for _ in range(200):
+        off = size - math.erf(y) if size < 0.5 else math.erfc(y) - (1 - size)
+        step = off / (2 / math.sqrt(math.pi) * math.exp(-y * y))
+        y += min(step, 0.5)
+        if abs(step) <= 1e-17 * y:
+            break
+    return math.copysign(y, x)
+
+
+erfinv = np.vectorize(erfinv_of, otypes=[np.float64])
+
 FRACTIONAL = {
     "exp": np.exp,
     "log": np.log,
@@ -21,6 +39,23 @@ FRACTIONAL = {
     "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
     "erf": lambda x: erf(x) if x.size else x,
 }
+# those that came later have random numbers of their own
+MORE_FRACTIONAL = {
+    "erfinv": lambda x: erfinv(x) if x.size else x,
+    "tan": np.tan,
+    "arcsin": np.arcsin,
+    "arccos": np.arccos,
+    "arctan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "arcsinh": np.arcsinh,
+    "arccosh": np.arccosh,
+    "arctanh": np.arctanh,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "log10": np.log10,
+}
 PLAIN = {
     "negative": np.negative,
     "abs": np.abs,
@@ -29,10 +64,14 @@ PLAIN = {
     "ceil": np.ceil,
     "round": np.round,
 }
+MORE_PLAIN = {"sign": lambda x: np.where(np.isnan(x), 0, np.sign(x))}
 # ranges over which the fractional functions are interesting, besides the specials
 RANGES = {
     "exp": (-110, 92), "log": (0, 1e4), "sqrt": (0, 1e6), "rsqrt": (0, 1e6), "sin": (-1e4, 1e4),
     "cos": (-1e4, 1e4), "tanh": (-12, 12), "sigmoid": (-95, 95), "erf": (-6, 6),
+    "tan": (-1e4, 1e4), "arcsin": (-1, 1), "arccos": (-1, 1), "arctan": (-1e3, 1e3), "sinh": (-92, 92),
+    "cosh": (-92, 92), "arcsinh": (-1e6, 1e6), "arccosh": (1, 1e6), "arctanh": (-1, 1), "expm1": (-30, 92),
+    "log1p": (-1, 1e4), "log2": (0, 1e4), "log10": (0, 1e4), "erfinv": (-1, 1),
 }
 SHAPES = [(), (0,), (1,), (257,), (3, 0, 2), (4, 1, 33), (2, 1, 2, 3, 1, 2, 2, 2)]
 FLOOR = {"float16": 0.0, "bfloat16": 1.2e-38, "float32": 1.2e-38, "float64": 2.3e-308}
@@ -49,18 +88,20 @@ def rounded(dtype):
     return "ulp:%d:%g" % (1 if dtype in HALVES else 4, FLOOR[dtype])
 
 
-def unary(suite):
-    for op, f in FRACTIONAL.items():
+def fractional(suite, rng, functions):
+    for op, f in functions.items():
         for dtype in FLOATS:
             low, high = RANGES[op]
             if dtype == "float16":
                 low, high = max(low, -20), min(high, 1000)
             inputs = [("specials", specials(dtype)),
-                      ("range", Tensor(suite.rng.uniform(low, high, 1500), dtype)),
-                      ("near0", Tensor(suite.rng.standard_normal(300) * 1e-3, dtype)),
-                      ("near1", Tensor(1 + suite.rng.standard_normal(300) * 1e-2, dtype))]
-            inputs += [(shape_name(s), random_values(suite.rng, dtype, s)) for s in SHAPES]
+                      ("range", Tensor(rng.uniform(low, high, 1500), dtype)),
+                      ("near0", Tensor(rng.standard_normal(300) * 1e-3, dtype)),
+                      ("near1", Tensor(1 + rng.standard_normal(300) * 1e-2, dtype))]
+            inputs += [(shape_name(s), random_values(rng, dtype, s)) for s in SHAPES]
             tol = "exact" if op == "sqrt" else rounded(dtype)
+            if op == "erfinv" and dtype == "float64":  # two polynomials, each rounded
+                tol = tol.replace("ulp:4", "ulp:8")
             for name, x in inputs:
                 suite.case("%s/%s/%s" % (op, dtype, name), op, [x],
                            Tensor(f(precise(x)), dtype), tol)
@@ -69,18 +110,29 @@ def unary(suite):
             suite.case("%s/%s" % (op, dtype), op, [x],
                        Tensor(f(x.a.astype(np.float64)), "float32"),
                        "exact" if op == "sqrt" else rounded("float32"))
-    for op, f in PLAIN.items():
+
+
+def plain(suite, rng, functions):
+    for op, f in functions.items():
         for dtype in INTEGERS + FLOATS:
             inputs = [("specials", specials(dtype)),
                       ("halves", Tensor(np.arange(-9, 10) / 2, dtype))]
-            inputs += [(shape_name(s), random_values(suite.rng, dtype, s)) for s in SHAPES]
+            inputs += [(shape_name(s), random_values(rng, dtype, s)) for s in SHAPES]
             if kind(dtype) in "ui":
                 inputs.pop(1)
             for name, x in inputs:
                 same = op in ("floor", "ceil", "round") and kind(dtype) in "ui"
                 expected = x if same else Tensor(f(working(x)), dtype)
                 suite.case("%s/%s/%s" % (op, dtype, name), op, [x], expected)
-    for op, f in (("isnan", np.isnan), ("isinf", np.isinf)):
+
+
+def unary(suite):
+    for rng, functions, whole in ((suite.rng, FRACTIONAL, PLAIN),
+                                  (np.random.default_rng(8), MORE_FRACTIONAL, MORE_PLAIN)):
+        fractional(suite, rng, functions)
+        plain(suite, rng, whole)
+    for op, f in (("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite),
+                  ("isposinf", lambda x: x == np.inf), ("isneginf", lambda x: x == -np.inf)):
         for dtype in DTYPES:
             x = specials(dtype)
             suite.case("%s/%s" % (op, dtype), op, [x], Tensor(f(x.a), BOOL))
@@ -90,14 +142,23 @@ def unary(suite):
     for dtype in DTYPES:
         x = specials(dtype)
         suite.case("logical_not/%s" % dtype, "logical_not", [x], Tensor(x.a == 0, BOOL))
+        for op, f in (("real", np.real), ("imag", np.imag), ("conjugate", np.conjugate)):
+            result = "float32" if dtype == COMPLEX and op != "conjugate" else dtype
+            suite.case("%s/%s" % (op, dtype), op, [x], Tensor(f(x.a), result))
+        if kind(dtype) in "bui":
+            suite.case("bitwise_invert/%s" % dtype, "bitwise_invert", [x], Tensor(np.invert(x.a), dtype))
     complex_unary(suite)
 
 
 def complex_unary(suite):
     x = random_values(suite.rng, COMPLEX, (5, 9)).map(lambda a: (a / 8).astype(np.complex64))
-    for op in ("exp", "log", "sqrt", "sin", "cos", "tanh", "square"):
-        f = FRACTIONAL.get(op) or PLAIN[op]
+    for op in ("exp", "log", "sqrt", "sin", "cos", "tanh", "square", "tan", "arcsin", "arccos", "arctan", "sinh",
+               "cosh", "arcsinh", "arccosh", "arctanh", "log1p", "log2", "log10"):
+        f = {**FRACTIONAL, **MORE_FRACTIONAL, **PLAIN}[op]
         suite.case("%s/complex64" % op, op, [x], Tensor(f(precise(x)), COMPLEX), rounded(COMPLEX))
+    size = np.abs(precise(x))
+    suite.case("sign/complex64", "sign", [x],
+               Tensor(np.where(size == 0, 0, precise(x) / size), COMPLEX), rounded(COMPLEX))
     suite.case("negative/complex64", "negative", [x], Tensor(-x.a, COMPLEX))
     suite.case("abs/complex64", "abs", [x], Tensor(np.abs(precise(x)), "float32"),
                rounded("float32"))
@@ -122,6 +183,14 @@ def remainder(a, b):
     return np.remainder(a, b)
 
 
+def floor_divide(a, b):
+    """Of the quotient as it is rounded; also for integers by 0, which give 0."""
+    if a.dtype.kind in "ui":
+        zero, one = a.dtype.type(0), a.dtype.type(1)
+        return np.where(b == 0, zero, np.floor_divide(a, np.where(b == 0, one, b)))
+    return np.floor(a / b)
+
+
 def binary_reference(op, dtype, a, b):
     """Expected result and tolerance; a and b already have the promoted dtype."""
     if op in COMPARISONS:
@@ -140,6 +209,8 @@ def binary_reference(op, dtype, a, b):
         return Tensor(np.power(precise(a), precise(b)), dtype), rounded(dtype)
     if op == "remainder":
         return Tensor(remainder(working(a), working(b)), dtype), "value"
+    if op == "floor_divide":
+        return Tensor(floor_divide(working(a), working(b)), dtype), "value"
     if op in BITS:
         y = BITS[op](a.a, b.a)
         if op in ("left_shift", "right_shift"):  # of more than its bits NumPy says nothing
@@ -176,11 +247,8 @@ def small(rng, dtype, shape):
     return Tensor(rng.uniform(0.1, 3, shape), dtype)
 
 
-def binary(suite):
-    rng = suite.rng
-    ordinary = list(ARITHMETIC) + list(EXTREMES) + list(COMPARISONS) + list(LOGICAL)
-    ordinary += ["divide", "remainder"]
-    for op in ordinary:
+def ordinary_cases(suite, rng, ops):
+    for op in ops:
         for dtype in REAL:
             if dtype == BOOL and op not in list(COMPARISONS) + list(LOGICAL) + ["divide"]:
                 continue
@@ -193,6 +261,14 @@ def binary(suite):
                     continue
                 binary_case(suite, "%s/%s/%s,%s" % (op, dtype, shape_name(a), shape_name(b)), op,
                             random_values(rng, dtype, a), random_values(rng, dtype, b))
+
+
+def binary(suite):
+    rng = suite.rng
+    ordinary = list(ARITHMETIC) + list(EXTREMES) + list(COMPARISONS) + list(LOGICAL)
+    ordinary += ["divide", "remainder"]
+    ordinary_cases(suite, rng, ordinary)
+    ordinary_cases(suite, np.random.default_rng(9), ["floor_divide"])
     for op in BITS:
         for dtype in REAL:
             if kind(dtype) not in "ui" + ("b" if "shift" not in op else ""):
@@ -225,6 +301,62 @@ def binary(suite):
         left, right = np.meshgrid([0, 1], [0, 1])
         suite.case(op + "/bool", op, [Tensor(left, BOOL), Tensor(right, BOOL)],
                    Tensor(f(left, right), BOOL))
+
+
+def arctan2(suite):
+    rng = np.random.default_rng(6)
+    for dtype in REAL:
+        result = inexact(dtype)
+        left, right = np.meshgrid(specials(dtype).a, specials(dtype).a)
+        cases = [("specials", Tensor(left, dtype), Tensor(right, dtype))]
+        cases += [("%s,%s" % (shape_name(a), shape_name(b)), random_values(rng, dtype, a),
+                   random_values(rng, dtype, b)) for a, b in BROADCASTS]
+        for name, a, b in cases:
+            wanted = np.arctan2(precise(cast(a, result)), precise(cast(b, result)))
+            suite.case("arctan2/%s/%s" % (dtype, name), "arctan2", [a, b], Tensor(wanted, result), rounded(result))
+
+
+def round_to(x, decimals):
+    if kind(x.dtype) in "bui" and decimals >= 0:
+        return x
+    y = working(x) if kind(x.dtype) == "f" else x.a.astype(np.float64)
+    scale = y.dtype.type(10.0 ** abs(decimals))
+    y = np.rint(y * scale) / scale if decimals > 0 else np.rint(y / scale) * scale
+    return Tensor(np.rint(working(x)) if decimals == 0 else y, x.dtype)
+
+
+def composed(suite):
+    """What is made of other operations."""
+    rng = np.random.default_rng(7)
+    for dtype in REAL:
+        result = inexact(dtype)
+        for name, x in (("specials", specials(dtype)), ("random", random_values(rng, dtype, (5, 7))),
+                        ("empty", random_values(rng, dtype, (0, 2)))):
+            wide = cast(x, result)
+            suite.case("reciprocal/%s/%s" % (dtype, name), "reciprocal", [x],
+                       Tensor(1 / working(wide), result))
+            for op, f in (("degrees", np.degrees), ("radians", np.radians)):
+                suite.case("%s/%s/%s" % (op, dtype, name), op, [x], Tensor(f(precise(wide)), result),
+                           rounded(result))
+            for decimals in (-2, 0, 1, 3):
+                few = Tensor([0, 1, 49, 50, 51, 120], dtype) if kind(dtype) in "ui" else x
+                suite.case("round_to/%s/%s/%d" % (dtype, name, decimals), "round_to", [few], round_to(few, decimals),
+                           decimals=decimals)
+            if kind(dtype) == "f":
+                for nan, high, low in ((0.0, np.nan, np.nan), (2.5, 3.0, -4.0)):
+                    top = specials(dtype).a[10]
+                    y = np.where(np.isnan(x.a), nan, x.a.astype(np.float64))
+                    y = np.where(y == np.inf, top if np.isnan(high) else high, y)
+                    y = np.where(y == -np.inf, -top if np.isnan(low) else low, y)
+                    suite.case("nan_to_num/%s/%s/%g" % (dtype, name, nan), "nan_to_num", [x], Tensor(y, dtype), "exact",
+                               nan=nan, high=high, low=low)
+            elif dtype != BOOL:
+                suite.case("nan_to_num/%s/%s" % (dtype, name), "nan_to_num", [x], x, "exact", nan=0)
+    for dtype in ("int8", "uint32", "float16", "float32", "float64"):
+        a, b = random_values(rng, dtype, (4, 1)), small(rng, dtype, (1, 5))
+        for part, f in enumerate((floor_divide, remainder)):
+            suite.case("divmod/%s/%d" % (dtype, part), "divmod", [a, b], Tensor(f(working(a), working(b)), dtype), "value",
+                       part=part)
 
 
 def logaddexp(suite):
@@ -360,6 +492,8 @@ def write(suite):
     unary(suite)
     binary(suite)
     logaddexp(suite)
+    arctan2(suite)
+    composed(suite)
     promotion(suite)
     astype(suite)
     ternary(suite)

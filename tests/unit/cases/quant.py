@@ -220,6 +220,22 @@ def matmuls(suite, rng, how, dtype, shapes):
         matmul_case(suite, "quantized_matmul/%s/n%d" % (tag, n), x, quantize(w, *how), how, False)
 
 
+def gathers(suite, rng, how, dtype):
+    mode, bits, group = how
+    x, w = numbers(rng, dtype, (4, 3, group)), numbers(rng, dtype, (2, 3, group, group))
+    left, right = Tensor([[3], [0]], "int32"), Tensor([5, 0, 5, -1], "int64")
+    for transpose in (0, 1):
+        parts = quantize(w, *how)
+        dense, _ = dequantize(parts, *how)
+        dense = dense.reshape((6, group, group))[right.a]
+        dense = np.swapaxes(dense, -1, -2) if transpose else dense
+        a = x.a.astype(np.float64)[left.a]
+        magnitude = np.abs(a) @ np.abs(dense)
+        suite.case("gather_qmm/%s/%d/%d/%s/%d" % (mode, bits, group, dtype, transpose), "gather_qmm", [x, left, right] + parts,
+                   Tensor(a @ dense, dtype), "ulp:1:%g" % ((4 + group / 4) * EPSILON["float32"] * magnitude.max(initial=0)),
+                   mode=mode, bits=bits, group=group, transpose=transpose)
+
+
 def write(suite):
     rng = suite.rng
     for how in FORMATS:
@@ -237,6 +253,7 @@ def write(suite):
                 dequantize_case(suite, "dequantize/%s/%s" % (tag, kind), parts, how, dtype)
             few = how in AFFINE and (group != 64 or dtype == "float16")
             matmuls(suite, rng, how, dtype, MATMULS[:: 3 if few else 1])
+            gathers(suite, rng, how, dtype)
     for bits in (4, 8):
         every_code(suite, bits)
     for global_scale in (0.75, 3.0, 1000.0):

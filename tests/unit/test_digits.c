@@ -1,0 +1,262 @@
+/* Products of 4-bit codes with vectors that were cut into digits (kernels/simd/digits.c), at each instruction set,
+ * beside the same numbers in double; and what a product of one row says of the elements that cannot be cut. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kernel_support.h"
+#include "kernels/codes.h"
+
+enum { MOST = 1200, ROWS = LB_QUANT_ROWS };
+
+static float uniform(void)
+{
+	return (float)(int64_t)(draw() >> 11) * 0x1p-52f - 1;
+}
+
+/* Elements of many sizes, a piece of zeros, and one of next to nothing. */
+static void make_x(float *x, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		int64_t piece = i / LB_CUT_TOGETHER;
+		x[i] = piece % 7 == 3 ? 0 : uniform() * (piece % 7 == 5 ? 0x1p-120f : exp2f((float)(piece % 5) * 9 - 20));
+	}
+}
+
+static struct lb_cut room(int planes, int64_t n, int group)
+{
+	int64_t half = (n / 2 + 63) & ~(int64_t)63;
+	return (struct lb_cut){ .planes = planes,
+				.half = half,
+				.digits = keep(planes * 2 * half),
+				.steps = keep(2 * half / 8 * 4),
+				.sums = keep(n / group * 4) };
+}
+
+/* Element i, exactly, as its digits and step say. */
+static double element_of(const struct lb_cut *cut, int64_t i)
+{
+	int64_t whole = 0;
+	for (int p = 0; p < cut->planes; p++)
+		whole = whole * 256 + cut->digits[(2 * p + i % 2) * cut->half + i / 2];
+	return (double)whole * cut->steps[i / 8];
+}
+
+static void cut_is_near(const float *x, int64_t n, int group, const struct lb_cut *cut)
+{
+	for (int64_t at = 0; at < n; at += LB_CUT_TOGETHER) {
+		int64_t end = at + LB_CUT_TOGETHER < n ? at + LB_CUT_TOGETHER : n;
+		double most = 0, bound;
+		for (int64_t i = at; i < end; i++)
+			most = fmax(most, fabs((double)x[i]));
+		bound = cut->planes == 1 ? most / 127 / 2 * (1 + 0x1p-15) : most * 0x1p-22;
+		for (int64_t i = at; i < end; i++)
+			if (fabs(element_of(cut, i) - x[i]) > (most < 0x1p-100 ? most : bound))
+				fail_msg("%d planes: element %lld of %lld: %g, not %g; %g at most, in steps of %g", cut->planes, (long long)i, (long long)n, element_of(cut, i), (double)x[i], most, (double)cut->steps[i / 8]);
+	}
+	for (int64_t g = 0; g < n / group; g++) {
+		double sum = 0, size = 0;
+		for (int64_t i = g * group; i < (g + 1) * group; i++) {
+			sum += element_of(cut, i);
+			size += fabs(element_of(cut, i));
+		}
+		assert_true(fabs(cut->sums[g] - sum) <= size * 0x1p-22);
+	}
+}
+
+/* Rows of codes that end where memory does, and their scales. */
+static void make_codes(int kind, int group, int64_t n, struct lb_codes codes[ROWS])
+{
+	int64_t page = sysconf(_SC_PAGESIZE);
+	for (int r = 0; r < ROWS; r++) {
+		uint8_t *pages = mmap(NULL, (size_t)(2 * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_true(pages != MAP_FAILED && mprotect(pages + page, (size_t)page, PROT_NONE) == 0);
+		uint8_t *words = pages + page - n / 2;
+		float *scales = keep(n / group * 4), *biases = keep(n / group * 4);
+		for (int64_t i = 0; i < n / 2; i++)
+			words[i] = (uint8_t)draw();
+		for (int64_t g = 0; g < n / group; g++) {
+			scales[g] = uniform();
+			biases[g] = uniform() * 8;
+		}
+		codes[r] = (struct lb_codes){ kind, group, words, scales, kind == LB_CODES_4 ? biases : NULL };
+	}
+}
+
+static void free_codes(struct lb_codes codes[ROWS])
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	for (int r = 0; r < ROWS; r++)
+		munmap((void *)((uintptr_t)codes[r].words & ~(page - 1)), 2 * page);
+	free_kept();
+}
+
+static double weight(const struct lb_codes *codes, int64_t i)
+{
+	static const double e2m1[] = LB_E2M1_VALUES;
+	int code = codes->words[i / 2] >> (i % 2 * 4) & 15;
+	double scale = codes->scales[i / codes->group];
+	return codes->kind == LB_CODES_E2M1 ? e2m1[code] * scale : code * scale + codes->biases[i / codes->group];
+}
+
+static void same_products(const struct lb_tiles *tiles, int kind, int group, int planes, int m, int64_t n, int64_t first)
+{
+	struct lb_codes codes[ROWS];
+	struct lb_cut cuts[8];
+	float sums[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	int rows = m == 1 ? ROWS : 1;
+	make_codes(kind, group, n, codes);
+	for (int k = 0; k < m; k++) {
+		float x[2 * MOST];
+		int64_t all = n + first * group;
+		make_x(x, all);
+		cuts[k] = room(planes, all, group);
+		assert_true(tiles->cut(all, x, group, &cuts[k]));
+		cut_is_near(x, all, group, &cuts[k]);
+	}
+	tiles->dot_cut(codes, n / group, m, cuts, first, sums);
+	for (int r = 0; r < rows; r++)
+		for (int k = 0; k < m; k++) {
+			double sum = r * m + k + 1, size = sum;
+			for (int64_t i = 0; i < n; i++) {
+				double x = element_of(&cuts[k], first * group + i);
+				sum += x * weight(&codes[r], i);
+				size += fabs(x) * 16 * fabs(codes[r].scales[i / group]) +
+					fabs(kind == LB_CODES_4 ? x * codes[r].biases[i / group] : 0);
+			}
+			if (fabs(sums[r * m + k] - sum) > size * 0x1p-20)
+				fail_msg("kind %d, groups of %d, %d planes, %lld elements from group %lld: %g, not %g", kind,
+					 group, planes, (long long)n, (long long)first, (double)sums[r * m + k], sum);
+		}
+	free_codes(codes);
+}
+
+static void products(void **state)
+{
+	static const struct {
+		int kind, group;
+	} formats[] = { { LB_CODES_4, 32 },  { LB_CODES_4, 64 },     { LB_CODES_4, 128 },
+			{ LB_CODES_E2M1, 16 }, { LB_CODES_E2M1, 32 } };
+	(void)state;
+	for (int level = 0; level <= (int)lb_isa_level(); level++)
+		for (int f = 0; f < 5; f++)
+			for (int planes = 1; planes <= LB_PLANES; planes += LB_PLANES - 1)
+				for (int m = 1; m <= 8; m *= 2)
+					for (int64_t groups = 1; groups * formats[f].group <= MOST; groups += 1 + groups / 3)
+						same_products(lb_tiles_of((enum lb_isa)level), formats[f].kind,
+							      formats[f].group, planes, m, groups * formats[f].group,
+							      groups % 3 * 256 / formats[f].group);
+}
+
+/* Numbers of 22 bits beside their largest come through three planes as they are. */
+static void exact(void **state)
+{
+	(void)state;
+	for (int level = 0; level <= (int)lb_isa_level(); level++) {
+		const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+		float x[64];
+		struct lb_cut cut = room(LB_PLANES, 64, 32);
+		for (int i = 0; i < 64; i++)
+			x[i] = i == 5 ? 0x3fffff : (float)((int64_t)(draw() % 0x7fffff) - 0x3fffff);
+		x[40] = -0x3fffff;
+		assert_true(tiles->cut(64, x, 32, &cut));
+		for (int i = 0; i < 64; i++)
+			assert_true(element_of(&cut, i) == x[i]);
+		for (int i = 0; i < 3; i++) {
+			x[33] = (const float[]){ NAN, INFINITY, -INFINITY }[i];
+			assert_false(tiles->cut(64, x, 32, &cut));
+		}
+		free_kept();
+	}
+}
+
+/* What is not finite is multiplied as it is: zeros of w make NaN of Inf, the others Inf. */
+static void not_finite(void **state)
+{
+	(void)state;
+	static const lb_quant format = { .mode = LB_QUANT_MXFP4 };
+	LB_SCOPE {
+		float w[3 * 64] = { 0 }, x[64];
+		for (int i = 0; i < 64; i++)
+			x[i] = (float)i;
+		x[7] = INFINITY;
+		w[7] = 1;
+		w[64 + 7] = -1;
+		lb_quantized q = lb_quantize(lb_from_data(w, sizeof w, LB_SHAPE(3, 64), LB_F32), format, NULL);
+		lb_tensor *y = lb_quantized_matmul(lb_from_data(x, sizeof x, LB_SHAPE(1, 64), LB_F32), q, format, true);
+		const float *to = lb_data(y);
+		assert_non_null(to);
+		assert_true(to[0] == INFINITY && to[1] == -INFINITY && isnan(to[2]));
+	}
+}
+
+/* Element i of a row, rounded to 8 bits as lazybones.h says. */
+static double rounded(const float *row, int64_t k, int64_t i)
+{
+	float most = 0;
+	for (int64_t at = i / 32 * 32; at < k && at < i / 32 * 32 + 32; at++) {
+		if (!isfinite(row[at]))
+			return row[i];
+		most = fmaxf(most, fabsf(row[at]));
+	}
+	return most < 0x1p-100f ? 0 : (double)nearbyintf(row[i] * (127 / most)) * (most / 127);
+}
+
+/* Activations of 8 bits, in each format: rows that are few or many, one of which is not finite; and what is computed
+ * twice is the same, with one thread or all. */
+static void activations(void **state)
+{
+	static const lb_quant formats[] = {
+		{ .bits = 4, .group = 32 },  { .bits = 4, .group = 128 },   { .bits = 3, .group = 64 },
+		{ .bits = 8, .group = 32 },  { .mode = LB_QUANT_MXFP4 },    { .mode = LB_QUANT_MXFP8 },
+		{ .mode = LB_QUANT_NVFP4 },
+	};
+	static const int64_t rows[] = { 1, 2, 3, 11, 40 };
+	enum { K = 384, N = 256 };
+	(void)state;
+	for (int f = 0; f < 7 * 5 * 2; f++)
+		LB_SCOPE {
+			lb_quant how = formats[f % 7];
+			int64_t m = rows[f / 7 % 5], k = f % 2 ? K : N, n = f % 2 ? N : K;
+			bool transpose = k == K;
+			float *x = keep(m * k * 4);
+			for (int64_t i = 0; i < m; i++)
+				make_x(x + i * k, k);
+			x[(m - 1) * k + 70] = m > 2 ? INFINITY : 1;
+			lb_tensor *all = lb_random_normal(LB_SHAPE(N, K), LB_F32, lb_key(3));
+			lb_quantized q = lb_quantize(all, how, NULL);
+			lb_tensor *w = lb_dequantize(q, how, LB_F32);
+			lb_tensor *xs = lb_from_data(x, (size_t)(m * k) * 4, LB_SHAPE(m, k), LB_F32);
+			how.activations = LB_I8;
+			lb_tensor *y = lb_quantized_matmul(xs, q, how, transpose);
+			lb_tensor *z = lb_quantized_matmul(xs, q, how, transpose);
+			const char *refusal = lb_debug_eval(lb_id(z));
+			if (!y || !lb_eval(y, w) || refusal)
+				fail_msg("%s %s", lb_error_message(), refusal ? refusal : "");
+			const float *got = lb_data(y), *again = lb_data(z), *weights = lb_data(w);
+			assert_memory_equal(got, again, (size_t)(m * n) * 4);
+			for (int64_t i = 0; i < m * n; i++) {
+				const float *row = x + i / n * k;
+				double sum = 0, size = 0;
+				for (int64_t j = 0; j < k; j++) {
+					double a = rounded(row, k, j), b = weights[transpose ? i % n * K + j : j * K + i % n];
+					sum += a * b;
+					size += fabs(a * b);
+				}
+				if (isfinite(sum) ? fabs(got[i] - sum) > size * 0x1p-17 : got[i] != sum && !isnan(sum))
+					fail_msg("format %d, %lld rows, %d: %g, not %g", f % 7, (long long)m, transpose,
+						 (double)got[i], sum);
+			}
+			free_kept();
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(products),
+		cmocka_unit_test(exact),
+		cmocka_unit_test(not_finite),
+		cmocka_unit_test(activations),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
