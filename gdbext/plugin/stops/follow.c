@@ -25,20 +25,16 @@ bool lbx_follow_waits(void)
 	return lbx_follow_reader_now() != NULL;
 }
 
-/* The process that is there, as this machine numbers it. */
-static bool reaches(struct lbx_context *context, const struct lbx_root *root)
+static bool begin_log(struct lbx_context *context, const struct lbx_root *root, const struct lbx_follower *f)
 {
-	uint64_t pid;
+	uint64_t pid; /* of the process that is there, as this machine numbers it */
 
 	if (!context->target->ops->pid(context->target, &pid))
 		pid = root->pid;
-	return lbx_log_pipe_reaches((pid_t)pid);
-}
-
-static bool begin_log(struct lbx_context *context, const struct lbx_root *root, const struct lbx_follower *f)
-{
-	return reaches(context, root) &&
-	       lbx_log_begin(context->target, root, lbx_target_write, f->names, lbx_follow_reader_path());
+	if (!lbx_log_pipe_reaches((pid_t)pid))
+		return false;
+	lbx_follow_reader_expect((pid_t)pid);
+	return lbx_log_begin(context->target, root, lbx_target_write, f->names, lbx_follow_reader_path());
 }
 
 bool lbx_follow_put(struct lbx_context *context, const struct lbx_root *root)

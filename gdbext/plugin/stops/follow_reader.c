@@ -19,6 +19,7 @@
 #include "inspect/trace/log_pipe.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/text.h"
+#include "target/hold.h"
 
 static struct {
 	pthread_mutex_t lock; /* of all that follows, from the thread's beginning on */
@@ -27,7 +28,9 @@ static struct {
 	struct lbx_follower follower;
 	bool colour, json, is_chart, is_mi;
 	int width;
+	pid_t pid; /* the program's; 0: it is not known */
 	bool is_begun; /* the chart's line, which has not ended */
+	bool is_late; /* a value came when the program had stopped, and is not in it */
 	uint64_t shown; /* of the values */
 } reader = { .lock = PTHREAD_MUTEX_INITIALIZER, .pipe = { -1, -1, "" } };
 
@@ -58,8 +61,10 @@ static void quote_for_mi(const struct text *from, struct text *ret)
 	}
 }
 
-/* Between two lines of gdb's: it may be about to write, but not while it waits for the program. */
-static void show(struct text *text)
+/* Between two lines of gdb's: it may be about to write, but not while it waits for the program. What is said of a stop begins
+ * with an empty line, behind which there is nothing to tell that more follows; so there the chart is left alone. gdb cannot
+ * begin that meanwhile, since it needs the lock as well. False: it has been left. */
+static bool show(struct text *text, bool only_if_it_runs)
 {
 	enum { TRIES = 100 };
 	struct text quoted = { 0 };
@@ -73,10 +78,12 @@ static void show(struct text *text)
 		funlockfile(stdout);
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
-	if (!text->failed && !quoted.failed)
+	bool is_free = !only_if_it_runs || reader.pid <= 0 || lbx_thread_state(reader.pid) != 't';
+	if (is_free && !text->failed && !quoted.failed)
 		write_all(reader.is_mi ? quoted.bytes : text->bytes, reader.is_mi ? quoted.n : text->n);
 	funlockfile(stdout);
 	text_free(&quoted);
+	return is_free;
 }
 
 static struct lbx_out out_to(struct text *text)
@@ -91,16 +98,22 @@ static struct lbx_out out_to(struct text *text)
 	};
 }
 
-static void draw(void)
+static void draw(bool only_if_it_runs)
 {
 	struct text text = { 0 };
 	struct lbx_out out = out_to(&text);
 
+	reader.is_late = false;
+	if (lbx_front_end_draws_screen())
+		return;
 	lbx_escape_terminal(&out, "\r\033[K");
 	lbx_follower_draw(&reader.follower, &out);
-	show(&text);
+	reader.is_late = !show(&text, only_if_it_runs);
 	text_free(&text);
-	reader.is_begun = true;
+	if (!reader.is_late) {
+		reader.is_begun = true;
+		reader.shown = reader.follower.count;
+	}
 }
 
 static void end_line(void)
@@ -113,7 +126,7 @@ static void end_line(void)
 /* ---- the pipe ---- */
 
 /* Whether there was anything. */
-static bool take_some(void)
+static bool take_some(bool has_stopped)
 {
 	static char bytes[1 << 16];
 	struct text text = { 0 };
@@ -124,11 +137,10 @@ static bool take_some(void)
 	if (n <= 0 || !reader.is_on)
 		return n > 0;
 	lbx_follower_take(&reader.follower, bytes, (size_t)n, reader.is_chart ? NULL : &out);
-	if (reader.follower.count > before && (!reader.is_chart || !lbx_front_end_draws_screen())) {
-		if (reader.is_chart)
-			draw();
-		else
-			show(&text);
+	if (reader.follower.count > before && reader.is_chart) {
+		draw(!has_stopped);
+	} else if (reader.follower.count > before) {
+		show(&text, false);
 		reader.shown = reader.follower.count;
 	}
 	text_free(&text);
@@ -144,12 +156,18 @@ static void hold_open(void)
 
 static void *read_on(void *unused)
 {
+	enum { LATE = 20 /* ms */ };
+	bool is_late = false;
+
 	pthread_setname_np(pthread_self(), "tensor follow");
 	for (;;) {
 		struct pollfd end = { .fd = reader.pipe.from, .events = POLLIN };
-		poll(&end, 1, -1);
+		poll(&end, 1, is_late ? LATE : -1);
 		pthread_mutex_lock(&reader.lock);
-		bool any = take_some();
+		bool any = take_some(false);
+		if (!any && reader.is_late)
+			draw(true);
+		is_late = reader.is_late;
 		if (any && reader.pipe.to >= 0) {
 			close(reader.pipe.to);
 			reader.pipe.to = -1;
@@ -188,6 +206,13 @@ const char *lbx_follow_reader_path(void)
 	return reader.pipe.path;
 }
 
+void lbx_follow_reader_expect(pid_t pid)
+{
+	pthread_mutex_lock(&reader.lock);
+	reader.pid = pid;
+	pthread_mutex_unlock(&reader.lock);
+}
+
 void lbx_follow_reader_begin(const struct lbx_follower *follower, const struct lbx_out *out)
 {
 	lbx_follow_reader_settle(true);
@@ -200,6 +225,7 @@ void lbx_follow_reader_begin(const struct lbx_follower *follower, const struct l
 	reader.colour = out->colour && !reader.is_mi;
 	reader.width = out->width;
 	reader.shown = 0;
+	reader.is_late = false;
 	reader.is_on = true;
 	pthread_mutex_unlock(&reader.lock);
 }
@@ -208,7 +234,7 @@ void lbx_follow_reader_end(void)
 {
 	lbx_follow_reader_settle(true);
 	pthread_mutex_lock(&reader.lock);
-	reader.is_on = false;
+	reader.is_on = reader.is_late = false;
 	pthread_mutex_unlock(&reader.lock);
 }
 
@@ -219,8 +245,10 @@ void lbx_follow_reader_settle(bool ends)
 	if (!reader.is_open)
 		return;
 	pthread_mutex_lock(&reader.lock);
-	for (int i = 0; i < SETTLED && take_some(); i++) /* programs that write on and on keep nobody waiting */
+	for (int i = 0; i < SETTLED && take_some(true); i++) /* programs that write on and on keep nobody waiting */
 		;
+	if (reader.is_late)
+		draw(false);
 	if (ends)
 		end_line();
 	pthread_mutex_unlock(&reader.lock);

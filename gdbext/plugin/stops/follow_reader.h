@@ -4,12 +4,16 @@
 #ifndef LBX_PLUGIN_FOLLOW_READER_H
 #define LBX_PLUGIN_FOLLOW_READER_H
 
+#include <sys/types.h>
+
 #include "inspect/trace/follower.h"
 
 /* Makes the pipe and the thread, once. */
 bool lbx_follow_reader_open(void);
 /* Of the pipe, which the program is to write into. */
 const char *lbx_follow_reader_path(void);
+/* The process that writes into it from now on. */
+void lbx_follow_reader_expect(pid_t pid);
 /* From here on values are of this one, and shown as `out` says. The program must not run. */
 void lbx_follow_reader_begin(const struct lbx_follower *follower, const struct lbx_out *out);
 void lbx_follow_reader_end(void);
