@@ -179,38 +179,68 @@ static bool try_formula(struct lbx_call *call, const char *expression, char **wh
 	return lbx_answer(call, told);
 }
 
-/* Whether the name is a variable that points to a tensor by its type. */
-static bool is_handle(struct lbx_call *call, const char *name)
+static bool ends_with(const char *text, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+
+	return n >= m && strncmp(text + n - m, end, m) == 0;
+}
+
+/* Whether that is a pointer to a tensor by its type. */
+static bool is_handle(struct lbx_call *call, const char *place)
 {
 	struct lbx_gdb_answer answer;
 	lb_auto_free char *line = NULL;
 
-	if (asprintf(&line, "whatis %s", name) < 0 ||
+	if (asprintf(&line, "whatis %s", place) < 0 ||
 	    !lbx_gdb_console(lbx_session_gdb(call->session), lbx_call_patience(call), &answer, line)) {
 		lb_clear_error();
 		return false;
 	}
-	bool ret = strstr(answer.console, "lb_tensor *") || strstr(answer.console, "ggml_tensor *");
+	size_t n = strcspn(answer.console, "\n");
+	bool ret = ends_with(answer.console, n, "lb_tensor *") || ends_with(answer.console, n, "ggml_tensor *") ||
+		   ends_with(answer.console, n, "_tensor *const");
 	lbx_gdb_answer_release(&answer);
 	return ret;
 }
 
-/* Fails where the expression is about a pointer to a tensor that is NULL, freed or wild, which C would take for an array, or
- * for a number. What compares it, assigns it or reads its members is C's. */
+/* One more step of a place in C, .name, ->name or [number]; at the beginning its name. 0: it goes no further. */
+static size_t step_of_place(const char *text, bool is_first)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	size_t before = is_first ? 0 : *text == '.' ? 1 : strncmp(text, "->", 2) == 0 ? 2 : 0, n;
+
+	if (is_first || before)
+		return (n = strspn(text + before, letters)) > 0 ? before + n : 0;
+	n = *text == '[' ? strcspn(text, "]") : 0;
+	return n > 0 && text[n] ? n + 1 : 0;
+}
+
+/* What compares a pointer, assigns it or reads its members is C's. */
+static bool is_of_c(const char *rest)
+{
+	rest += strspn(rest, " \t");
+	return !*rest || strchr("!?,)&|<>", *rest) || strncmp(rest, "->", 2) == 0 || rest[strcspn(rest, "=")];
+}
+
+/* Fails where the expression is about a pointer to a tensor that is NULL, freed or wild, l[1].w + 1, which C would take for an
+ * array, or for a number. */
 static bool check_handle(struct lbx_call *call, const char *expression)
 {
-	size_t n = strspn(expression, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-	const char *rest = expression + n + strspn(expression + n, " \t");
-	lb_auto_free char *name = strndup(expression, n);
-	const char *words[] = { "info", name, NULL };
-	json_t *info = NULL;
-	bool is_of_c = !*rest || strchr("!?,)&|<>", *rest) || strncmp(rest, "->", 2) == 0 || rest[strcspn(rest, "=")];
-
-	if (!name || !*name || is_of_c || lbx_session_state(call->session) != LBX_PAUSED || !is_handle(call, name))
+	if (lbx_session_state(call->session) != LBX_PAUSED)
 		return true;
-	bool ok = lbx_ask_tensor(call, words, &info);
-	json_decref(info);
-	return ok;
+	for (size_t n = 0, step; (step = step_of_place(expression + n, n == 0)) > 0;) {
+		n += step;
+		lb_auto_free char *place = strndup(expression, n);
+		const char *words[] = { "info", place, NULL };
+		json_t *info = NULL;
+		if (!place || is_of_c(expression + n) || !is_handle(call, place))
+			continue;
+		bool ok = lbx_ask_tensor(call, words, &info);
+		json_decref(info);
+		return ok;
+	}
+	return true;
 }
 
 static bool run_evaluate(struct lbx_call *call)

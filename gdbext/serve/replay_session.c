@@ -74,14 +74,30 @@ static bool settle(struct lbx_sessions *sessions, double seconds)
 	return ok;
 }
 
-static void note_refusal(struct lbx_replayed *ret, const json_t *record, const char *path, int status,
-			 const json_t *told)
+static void note_otherwise(struct lbx_replayed *ret, const json_t *record, const char *path, int status,
+			   const char *error)
 {
 	ret->otherwise++;
 	json_array_append_new(ret->refusals,
 			      json_pack("{s:O*, s:s, s:i, s:O*, s:s*}", "n", json_object_get(record, "n"), "path", path,
-					"status", status, "was", json_object_get(record, "status"), "error",
-					json_object_get(told, "error") ? lbx_mi_string(told, "error") : NULL));
+					"status", status, "was", json_object_get(record, "status"), "error", error));
+}
+
+/* Whether a breakpoint that had a place waits for one now. */
+static bool waits_now(const json_t *record, const json_t *told)
+{
+	return json_is_false(json_object_get(json_object_get(record, "answer"), "pending")) &&
+	       json_is_true(json_object_get(json_object_get(told, "data"), "pending"));
+}
+
+static void compare(struct lbx_replayed *ret, const json_t *record, const char *path, int status, const json_t *told)
+{
+	const json_t *error = json_object_get(told, "error");
+
+	if (status != json_integer_value(json_object_get(record, "status")))
+		note_otherwise(ret, record, path, status, error ? lbx_mi_string(told, "error") : NULL);
+	else if (waits_now(record, told))
+		note_otherwise(ret, record, path, status, "the breakpoint waits: nothing of that name is loaded");
 }
 
 /* False: it can go no further. */
@@ -101,8 +117,7 @@ static bool replay_request(struct lbx_sessions *sessions, const json_t *record, 
 	}
 	int status = ask(sessions, lbx_mi_string(request, "method"), path, params, &told);
 	ret->asked++;
-	if (status != json_integer_value(json_object_get(record, "status")))
-		note_refusal(ret, record, path, status, told);
+	compare(ret, record, path, status, told);
 	json_decref(told);
 	json_decref(params);
 	return settle(sessions, seconds);

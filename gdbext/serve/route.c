@@ -168,6 +168,8 @@ static bool take_param(struct lbx_call *call, const char *name, json_t *value)
 
 	if (!param)
 		return lbx_refuse(call, 400, "there is no parameter '%s'", name);
+	if (json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value))
+		return lbx_refuse(call, 400, "'%s' has a null character in it", name);
 	json_t *typed = typed_as(param->type, value);
 	if (!typed)
 		return lbx_refuse(call, 400, "'%s' must be of type %s%s", name, lbx_param_type_name(param->type),

@@ -35,7 +35,11 @@ static void shadow(void)
 {
 	LB_SCOPE
 	{
-		lb_tensor *x = lb_named("outer", lb_ones(LB_SHAPE(2), LB_F32)), *null = NULL, *wild = (lb_tensor *)0x4141414141;
+		lb_tensor *x = lb_named("outer", lb_ones(LB_SHAPE(2), LB_F32)), *null = NULL, *wild = (lb_tensor *)0x4141414141,
+			  *k[2] = { x, NULL };
+		struct layer {
+			lb_tensor *w;
+		} l[2] = { { x }, { NULL } };
 		lb_eval(x);
 		{
 			lb_tensor *x = lb_named("inner", lb_full(LB_SHAPE(3), 2, LB_F32));
@@ -43,7 +47,7 @@ static void shadow(void)
 			{
 				lb_tensor *x = lb_named("innermost", lb_full(LB_SHAPE(5), 3, LB_F32));
 				lb_eval(x);
-				printf("shadowed %d\n", null == wild); /* shadowed */
+				printf("shadowed %d\n", null == wild || k[1] == l[0].w); /* shadowed */
 			}
 		}
 	}

@@ -128,8 +128,12 @@ async function live(browser, complaints, core) {
   await page.fill("#search", "hwc");
   await page.click(".tensor");
   check("of a core, too, the picture is drawn", (await pictureIsDrawn(page)) > 1);
+  check("nothing to warn of", await page.locator("#warning").isHidden());
   check("a core cannot go on", await page.locator('[data-do="next"]').isEnabled() === false ||
     await (async () => { await page.click('[data-do="next"]'); await page.waitForFunction(() => /core file cannot run/.test(document.getElementById("log").textContent)); return true; })());
+  await page.evaluate(([core, program]) => import("/api.js").then(({ post }) => post("/debug/start", { core, program })), [core, loop]);
+  await page.waitForFunction(() => /build id/.test(document.getElementById("warning").textContent));
+  check("a core with another program: it warns", await page.locator("#warning").isVisible());
   await page.goto(`${(await url).split("#")[0]}docs`);
   await page.waitForSelector("#routes section");
   check("the requests are described", (await page.locator("#routes section").count()) > 30);
@@ -144,6 +148,7 @@ async function elsewhere(browser, complaints) {
   const ask = (path, body = {}) => page.request.post(`${page.url()}debug/${path}`, { data: body });
   await state(page, "no session");
   check("without a session there is nothing to do", await page.locator("[data-do]:enabled").count() === 0);
+  check("and nothing to warn of", await page.locator("#warning").isHidden());
   for (let i = 0; i < 2; i++) {
     await ask("start", { program: loop });
     await state(page, "loaded");

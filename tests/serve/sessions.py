@@ -406,6 +406,13 @@ def case_shadowed():
             for expression in ["null.shape", "null + 1", "null[0]", "null.mean()"]:
                 status, answer = s.post("/debug/evaluate", expression=expression)
                 check(f"of what is NULL: {expression}", status == 422 and "'null' is a NULL tensor" in answer["error"], answer)
+            for expression, place in [("l[1].w + 1", "l[1].w"), ("l[1].w[0]", "l[1].w"), ("k[1] + 1", "k[1]")]:
+                status, answer = s.post("/debug/evaluate", expression=expression)
+                check(f"of what is NULL: {expression}",
+                      status == 422 and f"'{place}' is a NULL tensor" in answer["error"], answer)
+            for expression in ["k + 1", "&l[1]", "l[1].w == 0", "sizeof(l)"]:
+                status, answer = s.post("/debug/evaluate", expression=expression)
+                check(f"but {expression} is C's", status == 200 and answer["data"]["kind"] == "value", answer)
             for expression in ["wild[0]", "wild - 1"]:
                 status, answer = s.post("/debug/evaluate", expression=expression)
                 check(f"of what is wild: {expression}", status == 422 and "0x4141414141 is not a tensor" in answer["error"], answer)
@@ -716,6 +723,9 @@ def case_hostile():
                           ('{"expression":"a\\u0000b"}', "u0000"), ('{"expression":', "end of file")]:
             status, answer = s.ask("POST", "/debug/evaluate", body)
             check(f"why it is no JSON: {why}", status == 400 and why in answer["error"] and "column" in answer["error"], answer)
+        for path in ["/tensors?glob=%00", "/tensors?glob=a%00b", "/tensors/a%00b"]:
+            status, answer = s.get(path)
+            check(f"a null character: {path}", status == 400 and "null character" in answer["error"], answer)
         check("no such method", s.ask("DELETE", "/sessions")[0] == 405)
         for junk in [b"\0\0\0\0", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
                      b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", os.urandom(4000)]:
@@ -916,6 +926,7 @@ def case_replay():
         s.at("told", args=["x", "3"])
         s.data("GET", "/tensors/next/values?slice=" + quote("0,0,:2"))
         s.data("POST", "/debug/evaluate", expression="next.mean()")
+        s.data("POST", "/debug/breakpoint", function="shadow")
         s.data("POST", "/debug/step/over")
         s.post("/debug/evaluate", expression="nonsense +")
         s.data("POST", "/debug/breakpoints/clear")
@@ -929,14 +940,15 @@ def case_replay():
             return done.returncode, done.stdout + done.stderr
 
         status, text = replay()
-        check("a session again", status == 0 and "8 requests asked again, 0 answered otherwise" in text and
+        check("a session again", status == 0 and "9 requests asked again, 0 answered otherwise" in text and
               "0 of 2 pairs differ" in text, text)
         other = os.path.join(s.folder, "loop")
-        subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O0", "-Dlb_multiply=lb_add", "-Iruntime", SOURCE, "-o", other,
+        subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O0", "-Dlb_multiply=lb_add", "-Dshadow=shade", "-Iruntime", SOURCE, "-o", other,
                         "-L" + os.path.join(os.environ["O"], "lib"), "-llazybones",
                         "-Wl,-rpath," + os.path.join(os.environ["O"], "lib")], check=True)
         status, text = replay(other)
         check("of another build, what came out otherwise", status == 3 and "next is different; mean 2, 3" in text, text)
+        check("a breakpoint that waits there", "1 answered otherwise" in text and "the breakpoint waits" in text, text)
         done = subprocess.run([LAZYBONES, "replay-session", SOURCE], capture_output=True, text=True, cwd=s.folder)
         check("of what is no trace", done.returncode == 1 and "is no trace" in done.stderr, done)
 

@@ -23,10 +23,17 @@ const failed = (error) => say(error.message, true);
 
 // ---- what stands where ----
 
+// Of a core, say, whose program is another: it stays where it can be seen.
+function warn(text) {
+  find("warning").hidden = !text;
+  if (find("warning").textContent !== text) find("warning").textContent = text; // an alert is read aloud each time
+}
+
 function showState(status) {
   state = status.state;
   find("program").textContent = status.program.split("/").at(-1);
   document.title = `${find("program").textContent}: ${state}`;
+  warn(status.warning ?? "");
   const why = status.stop?.signal ?? status.stop?.reason ?? "";
   const where = status.location?.function ? ` in ${status.location.function}, line ${status.location.line ?? "?"}` : "";
   find("state").textContent = state === "exited" ? `exited, status ${status.stop?.exit_code ?? why}`
@@ -97,6 +104,7 @@ async function refresh() {
     if (error.status === 404) find("start").hidden = false;
     if (error.status === 401) find("token").hidden = false;
     find("panes").hidden = true;
+    warn("");
     for (const button of document.querySelectorAll("[data-do]")) button.disabled = true;
     find("state").textContent = error.status === 404 ? "no session" : error.message;
     return null;
