@@ -490,8 +490,11 @@ static bool dispatch(struct lbx_call *call, const char *method, const char *path
 	call->params = json_object();
 	if (!call->route || !call->params)
 		return lb_fail("out of memory"); /* unless there is an error already */
-	matches(call->route->path, path, call->params);
-	return take_params(call, params) && run(call);
+	json_t *given = params ? json_copy((json_t *)params) : json_object();
+	matches(call->route->path, path, given);
+	bool ok = take_params(call, given);
+	json_decref(given);
+	return ok && run(call);
 }
 
 void lbx_dispatch(struct lbx_sessions *sessions, const char *method, const char *path, const json_t *params,
