@@ -268,6 +268,15 @@ static char **environment_with(char *variable)
 	return ret;
 }
 
+/* gdb looks through the symbols of a program and its libraries once then, not at each start; where it cannot keep what it has
+ * found, it would warn of that among answers. */
+static bool can_keep_indexes(void)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *folder = cache && *cache ? cache : getenv("HOME");
+
+	return folder && access(folder, W_OK) == 0;
+}
+
 static bool fork_gdb(struct lbx_gdb *gdb)
 {
 	char loader[PATH_MAX], terminal[64];
@@ -292,6 +301,8 @@ static bool fork_gdb(struct lbx_gdb *gdb)
 		"unset environment LAZYBONES_ANSWERS",
 		"-iex",
 		"set breakpoint pending on",
+		"-iex",
+		can_keep_indexes() ? "set index-cache enabled on" : "set index-cache enabled off",
 		"-tty",
 		terminal,
 		"-x",

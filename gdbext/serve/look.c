@@ -108,7 +108,7 @@ json_t *lbx_look_at_tensors(struct lbx_gdb *gdb)
 		return NULL;
 	const json_t *variables = json_object_get(answer.results, "variables");
 	lb_auto_free char *addresses = addresses_of(variables);
-	if (addresses && asprintf(&line, "list --handles %s --digest %d", addresses, READ_AT_STOP) > 0 &&
+	if (addresses && asprintf(&line, "list --handles=%s --digest=%d", addresses, READ_AT_STOP) > 0 &&
 	    lbx_gdb_tensor(gdb, LBX_GDB_FOR_EVER, line, &text, &n))
 		told = json_loadb(text, n, 0, NULL);
 	const json_t *tensors = json_object_get(told, "tensors");

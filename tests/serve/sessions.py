@@ -44,12 +44,13 @@ def wait_until(true, seconds=20):
 class Server:
     """lazybones serve, at a free port, in a folder of its own."""
 
-    def __init__(self, *arguments, token=False, folder=None):
+    def __init__(self, *arguments, token=False, folder=None, environment=None):
         self.folder = folder or os.path.join(WORK, f"server-{time.monotonic_ns()}")
         os.makedirs(self.folder, exist_ok=True)
         options = ["--port", "0"] + ([] if token else ["--no-token"])
         self.process = subprocess.Popen([LAZYBONES, "serve", *options, *arguments], cwd=self.folder,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                        env=dict(os.environ, **(environment or {})), stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
         first = self.process.stdout.readline()
         if not first:
             raise RuntimeError(self.process.stderr.read())
@@ -653,6 +654,19 @@ def case_spare():
         wait_until(lambda: len(gdbs(s)) == 2, 20)
         left = gdbs(s)
     check("none is left", wait_until(lambda: not any(is_alive(g) for g in left)))
+
+
+def case_indexes():
+    """What gdb has found of a program's symbols is kept for the next start, where that can be."""
+    cache = os.path.join(WORK, "indexes")
+    os.mkdir(cache)
+    for home, says in [(cache, "is on"), (os.path.join(cache, "nowhere"), "is off")]:
+        with server(environment={"XDG_CACHE_HOME": home}) as s:
+            s.at("told")
+            told = s.data("POST", "/command", command="show index-cache enabled")
+            check(f"the index cache {says}", says in str(told), told)
+    check("there are some", wait_until(lambda: glob.glob(os.path.join(cache, "gdb", "*.gdb-index"))), os.listdir(cache))
+    check("there are none elsewhere", not os.path.exists(os.path.join(cache, "nowhere")))
 
 
 def case_process():

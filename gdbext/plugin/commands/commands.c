@@ -106,6 +106,12 @@ static bool is_known(struct lbx_context *context, const struct lbx_command *row)
 
 /* ---- running a line ---- */
 
+/* Those that the user may look at next. Who asks what is at addresses has them, and asks at each step. */
+static bool tells_addresses(const struct lbx_command *row, const struct lbx_args *args)
+{
+	return (row->needs & LBX_GIVES_ADDRESSES) && !lbx_args_option(args, "handles");
+}
+
 static bool run_row(struct lbx_context *context, const struct job *job)
 {
 	struct lbx_args args;
@@ -121,7 +127,11 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 		return false;
 	if (lbx_args_name_a_file(&args) && !is_known(context, job->row))
 		return false;
-	return job->row->run(context, &args) && lbx_command_end(context, job->row);
+	if (!job->row->run(context, &args) || !lbx_command_end(context, job->row))
+		return false;
+	if (tells_addresses(job->row, &args) && context->table && lbx_address_names_are_stale(context->table))
+		lbx_symbol_file_reload_names();
+	return true;
 }
 
 static bool run(struct lbx_context *context, const struct job *job)
@@ -132,11 +142,7 @@ static bool run(struct lbx_context *context, const struct job *job)
 		return false;
 	if (!job->row)
 		return lb_fail("there is no such command: `help tensor` lists them");
-	if (!run_row(context, job))
-		return false;
-	if ((job->row->needs & LBX_GIVES_ADDRESSES) && context->table && lbx_address_names_are_stale(context->table))
-		lbx_symbol_file_reload_names();
-	return true;
+	return run_row(context, job);
 }
 
 /* "--limit =3" was "--limit=3". */
