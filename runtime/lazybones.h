@@ -176,6 +176,21 @@ LB_API const char *lb_dtype_name(lb_dtype dtype);
 LB_API int64_t lb_dtype_bytes(lb_dtype dtype);
 /* The dtype that an operation on both gives (MLX's table). */
 LB_API lb_dtype lb_promote(lb_dtype a, lb_dtype b);
+/* Whether that is `to`, for a tensor of `from`. */
+LB_API bool lb_can_cast(lb_dtype from, lb_dtype to);
+/* Kinds of dtypes, of which those further down have those above in them; bool is LB_GENERIC alone. */
+typedef enum lb_category {
+	LB_SIGNEDINTEGER,
+	LB_UNSIGNEDINTEGER,
+	LB_INTEGER, /* both */
+	LB_FLOATING,
+	LB_COMPLEXFLOATING,
+	LB_INEXACT, /* both */
+	LB_NUMBER, /* integers and these */
+	LB_GENERIC /* all */
+} lb_category;
+/* Whether a dtype is of a kind; false for what is no dtype or kind. */
+LB_API bool lb_issubdtype(lb_dtype dtype, lb_category category);
 
 /* ---- creation ---- */
 
@@ -206,6 +221,12 @@ LB_API lb_tensor *lb_tri(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
 /* n numbers from start to stop, at equal distances: start + i * (stop - start) / (n - 1), or, without the endpoint,
  * / n; in double, and cast then (for integers: cut). */
 LB_API lb_tensor *lb_linspace(double start, double stop, int64_t n, bool endpoint, lb_dtype dtype);
+/* Windows of n points, f32, computed in double, symmetric: where t goes from -1 to 1, 1 - |t|; 0.42 + 0.5 cos(pi t) + 0.08
+ * cos(2 pi t); 0.54 + 0.46 cos(pi t); 0.5 + 0.5 cos(pi t). 1 alone of one point, none of fewer. */
+LB_API lb_tensor *lb_bartlett(int64_t n);
+LB_API lb_tensor *lb_blackman(int64_t n);
+LB_API lb_tensor *lb_hamming(int64_t n);
+LB_API lb_tensor *lb_hanning(int64_t n);
 
 /* Random numbers are a function of the key and the element's index alone
  * (Philox4x32-10), so that a replay gives the same ones. */
@@ -229,6 +250,12 @@ LB_API lb_tensor *lb_random_laplace(lb_list shape, double loc, double scale, lb_
 /* Normal with mean 0 and standard deviation 1 between the bounds, which broadcast to shape; of floating dtypes. */
 LB_API lb_tensor *lb_random_truncated_normal(lb_tensor *lower, lb_tensor *upper, lb_list shape, lb_dtype dtype,
 					     lb_random_key key);
+/* mean + z C^(1/2): of normal numbers z, lb_random_normal() of the key, with the symmetric root of the covariance. mean
+ * (…, n), cov (…, n, n), symmetric, of which the lower triangle is read; what is in front of n broadcasts, and with shape
+ * (LB_SHAPE(): nothing more). Eigenvalues below 0 count as 0. In f32, or f64 where that is asked for; halves are rounded
+ * once. Gradients pass, to cov where its eigenvalues are positive and differ. */
+LB_API lb_tensor *lb_random_multivariate_normal(lb_tensor *mean, lb_tensor *cov, lb_list shape, lb_dtype dtype,
+						lb_random_key key);
 /* 0 … n - 1 in random order, u32: indices by which lb_take() shuffles an axis. */
 LB_API lb_tensor *lb_random_permutation(int64_t n, lb_random_key key);
 /* Random u8, u16 or u32 of keys (…, 2) of u32: of each key so many as `shape` says, behind the axes of the keys. Threefry2x32-20
@@ -238,6 +265,7 @@ LB_API lb_tensor *lb_random_bits(lb_tensor *keys, lb_list shape, lb_dtype dtype)
 /* ---- elementwise ---- */
 
 /* Of integers, the functions with a fractional result give f32. */
+LB_API lb_tensor *lb_positive(lb_tensor *x); /* x itself (a view of it if it has a name) */
 LB_API lb_tensor *lb_negative(lb_tensor *x);
 LB_API lb_tensor *lb_abs(lb_tensor *x); /* f32 of c64 */
 LB_API lb_tensor *lb_exp(lb_tensor *x);
@@ -352,6 +380,11 @@ LB_API lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list shape);
 LB_API lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes);
 /* LB_ALL_AXES drops every axis of size 1. */
 LB_API lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes);
+/* x with so many axes at least: () becomes (1), (1, 1) or (1, 1, 1); (n) becomes (1, n) or (1, n, 1); (n, m) becomes (n, m, 1).
+ * x itself (a view of it if it has a name) where it has them. */
+LB_API lb_tensor *lb_atleast_1d(lb_tensor *x);
+LB_API lb_tensor *lb_atleast_2d(lb_tensor *x);
+LB_API lb_tensor *lb_atleast_3d(lb_tensor *x);
 /* Joins the axes from start to end, both included. */
 LB_API lb_tensor *lb_flatten(lb_tensor *x, int start, int end);
 /* Makes axes of these sizes of one; one may be -1. */
@@ -391,6 +424,8 @@ LB_API lb_tensor *lb_sum(lb_tensor *x, lb_list axes, bool keepdims); /* bool and
 LB_API lb_tensor *lb_mean(lb_tensor *x, lb_list axes, bool keepdims); /* integers: f32, summed in double, as lb_var() */
 LB_API lb_tensor *lb_max(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_min(lb_tensor *x, lb_list axes, bool keepdims);
+/* lb_min() and lb_max(). False, with both NULL, on error. */
+LB_API bool lb_minmax(lb_tensor *x, lb_list axes, bool keepdims, lb_tensor **least, lb_tensor **most);
 LB_API lb_tensor *lb_prod(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof);
 LB_API lb_tensor *lb_std(lb_tensor *x, lb_list axes, bool keepdims, int ddof); /* its root */
@@ -519,6 +554,9 @@ LB_API lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices);
 LB_API lb_tensor *lb_silu(lb_tensor *x); /* x * sigmoid(x) */
 LB_API lb_tensor *lb_gelu(lb_tensor *x); /* x * (1 + erf(x / sqrt(2))) / 2 */
 LB_API lb_tensor *lb_gelu_tanh(lb_tensor *x); /* its approximation by tanh */
+/* logsumexp(logits) - logits at the target, over the last axis: logits (…, classes) of a floating dtype, targets (…) integers,
+ * which lb_take_along_axis() takes as indices. In f32, as is the result, or f64 of f64. */
+LB_API lb_tensor *lb_cross_entropy(lb_tensor *logits, lb_tensor *targets);
 /* A new last axis of n classes: 1 at the index, else 0. An index out of range, negative ones
  * too, has no 1. */
 LB_API lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype);
@@ -704,6 +742,9 @@ LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
  * these are is that of std::nth_element() of GNU's C++ library. NaN counts as the largest. Not of i64 and u64. */
 LB_API lb_tensor *lb_partition(lb_tensor *x, int64_t kth, int axis);
 LB_API lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis); /* u32 indices */
+/* Each element along the axis less the one before it, n times over: the axis becomes n shorter, down to 0. Of bool whether they
+ * differ; integers wrap. */
+LB_API lb_tensor *lb_diff(lb_tensor *x, int n, int axis);
 /* Sums of the elements up to each along the axis; before it, if not inclusive; from the end, if
  * reverse. x's dtype, i32 of bool; integers wrap, f16, bf16 and f32 are summed in double. */
 LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive);

@@ -8,6 +8,29 @@ lb_dtype lb_promote(lb_dtype a, lb_dtype b)
 	return lb_dtype_promoted(a, b);
 }
 
+bool lb_can_cast(lb_dtype from, lb_dtype to)
+{
+	return (unsigned)from < LB_DTYPES && (unsigned)to < LB_DTYPES && lb_dtype_promoted(from, to) == to;
+}
+
+bool lb_issubdtype(lb_dtype dtype, lb_category category)
+{
+	if ((unsigned)dtype >= LB_DTYPES)
+		return false;
+	bool is_signed = lb_dtype_is_signed_int((int)dtype), is_unsigned = dtype >= LB_U8 && dtype <= LB_U64;
+	switch (category) {
+	case LB_SIGNEDINTEGER: return is_signed;
+	case LB_UNSIGNEDINTEGER: return is_unsigned;
+	case LB_INTEGER: return is_signed || is_unsigned;
+	case LB_FLOATING: return lb_dtype_is_float((int)dtype);
+	case LB_COMPLEXFLOATING: return dtype == LB_C64;
+	case LB_INEXACT: return lb_dtype_is_inexact((int)dtype);
+	case LB_NUMBER: return dtype != LB_BOOL;
+	case LB_GENERIC: return true;
+	}
+	return false;
+}
+
 enum lb_dtype lb_inexact(enum lb_dtype dtype)
 {
 	return lb_dtype_is_inexact(dtype) ? dtype : LB_F32;

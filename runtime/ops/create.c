@@ -192,6 +192,58 @@ lb_tensor *lb_linspace(double start, double stop, int64_t n, bool endpoint, lb_d
 	return lb_astype(x, dtype);
 }
 
+/* n points of t from -1 to 1, in double; *ret is NULL, without an error, where the window is not a matter of t. */
+static struct lb_tensor *window_points(const char *op, int64_t n, struct lb_tensor **whole)
+{
+	int64_t size;
+	*whole = NULL;
+	if (n < 2) {
+		*whole = lb_ones(LB_SHAPE(n == 1), LB_F32);
+		return NULL;
+	}
+	if (!lb_check_shape(op, 1, &n, LB_F64, &size))
+		return NULL;
+	return lb_divide(lb_arange((double)(1 - n), (double)n, 2, LB_F64), lb_scalar((double)(n - 1)));
+}
+
+lb_tensor *lb_bartlett(int64_t n)
+{
+	LB_ENTER_WHOLE();
+	struct lb_tensor *whole, *t = window_points("bartlett", n, &whole);
+	return t ? lb_astype(lb_subtract(lb_scalar(1), lb_abs(t)), LB_F32) : whole;
+}
+
+/* a + b cos(pi t) + c cos(2 pi t) */
+static struct lb_tensor *of_cosines(const char *op, int64_t n, double a, double b, double c)
+{
+	struct lb_tensor *whole, *t = window_points(op, n, &whole);
+	if (!t)
+		return whole;
+	struct lb_tensor *angle = lb_multiply(t, lb_scalar(M_PI));
+	struct lb_tensor *y = lb_add(lb_multiply(lb_cos(angle), lb_scalar(b)), lb_scalar(a));
+	if (c != 0)
+		y = lb_add(y, lb_multiply(lb_cos(lb_multiply(angle, lb_scalar(2))), lb_scalar(c)));
+	return lb_astype(y, LB_F32);
+}
+
+lb_tensor *lb_blackman(int64_t n)
+{
+	LB_ENTER_WHOLE();
+	return of_cosines("blackman", n, 0.42, 0.5, 0.08);
+}
+
+lb_tensor *lb_hamming(int64_t n)
+{
+	LB_ENTER_WHOLE();
+	return of_cosines("hamming", n, 0.54, 0.46, 0);
+}
+
+lb_tensor *lb_hanning(int64_t n)
+{
+	LB_ENTER_WHOLE();
+	return of_cosines("hanning", n, 0.5, 0.5, 0);
+}
+
 lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype)
 {
 	LB_ENTER();

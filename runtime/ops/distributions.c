@@ -1,5 +1,5 @@
-/* Distributions that are made of uniform numbers. What they are a function of is the key and the place of the element, so
- * that a replay gives the same. Computed in float, or double where that is asked for, and rounded once. */
+/* Distributions that are made of uniform and normal numbers. What they are a function of is the key and the place of the
+ * element, so that a replay gives the same. Computed in float, or double where that is asked for, and rounded once. */
 #include <math.h>
 
 #include "graph/promote.h"
@@ -124,6 +124,49 @@ lb_tensor *lb_random_truncated_normal(lb_tensor *lower, lb_tensor *upper, lb_lis
 	struct lb_tensor *x = lb_multiply(lb_erfinv(u), lb_scalar(1.41421356237309504880));
 	/* rounding must not lead beyond a bound */
 	return lb_astype(lb_clip(x, lb_astype(lower, in), lb_astype(upper, in)), dtype);
+}
+
+/* The symmetric matrix whose square is cov. */
+static struct lb_tensor *symmetric_root(struct lb_tensor *cov)
+{
+	struct lb_tensor *values, *vectors;
+	if (!cov || !lb_eigh(cov, false, &values, &vectors))
+		return NULL;
+	struct lb_tensor *roots = lb_sqrt(lb_maximum(values, lb_scalar(0)));
+	struct lb_tensor *scaled = lb_multiply(vectors, lb_expand_dims(roots, LB_AXES(-2)));
+	return lb_matmul(scaled, lb_swapaxes(vectors, -1, -2));
+}
+
+lb_tensor *lb_random_multivariate_normal(lb_tensor *mean, lb_tensor *cov, lb_list shape, lb_dtype dtype,
+					 lb_random_key key)
+{
+	LB_ENTER_WHOLE();
+	static const char name[] = "random_multivariate_normal";
+	char of_mean[LB_SHAPE_TEXT], of_cov[LB_SHAPE_TEXT];
+	int64_t all[LB_MAX_RANK + 1], size;
+	int rank;
+	if (!LB_GIVEN(name, mean) || !LB_GIVEN(name, cov) || !check_float(name, dtype) ||
+	    !lb_check_shape(name, shape.n, shape.v, dtype, &size))
+		return NULL;
+	int n = mean->rank - 1, c = cov->rank - 1;
+	if (n < 0 || c < 1 || cov->shape[c] != cov->shape[c - 1] || cov->shape[c] != mean->shape[n] ||
+	    mean->dtype == LB_C64 || cov->dtype == LB_C64) {
+		lb_fail("%s: mean %s %s and cov %s %s must be real, (…, n) and (…, n, n)", name, lb_dtypes[mean->dtype].name,
+			lb_shape_text(mean->rank, mean->shape, of_mean), lb_dtypes[cov->dtype].name,
+			lb_shape_text(cov->rank, cov->shape, of_cov));
+		return NULL;
+	}
+	if (!lb_broadcast(name, n, mean->shape, c - 1, cov->shape, &rank, all) ||
+	    !lb_broadcast(name, rank, all, shape.n, shape.v, &rank, all))
+		return NULL;
+	all[rank] = mean->shape[n];
+	if (!lb_check_shape(name, rank + 1, all, dtype, &size))
+		return NULL;
+	enum lb_dtype in = wide(dtype);
+	struct lb_tensor *z = lb_random_normal((lb_list){ rank + 1, all }, in, key);
+	struct lb_tensor *rows = z ? lb_expand_dims(z, LB_AXES(-2)) : NULL;
+	struct lb_tensor *off = lb_matmul(rows, symmetric_root(lb_astype(cov, in)));
+	return lb_astype(lb_add(lb_astype(mean, in), off ? lb_squeeze(off, LB_AXES(-2)) : NULL), dtype);
 }
 
 lb_tensor *lb_random_permutation(int64_t n, lb_random_key key)

@@ -12,6 +12,12 @@ lb_tensor *lb_reciprocal(lb_tensor *x)
 	return LB_GIVEN("reciprocal", x) ? lb_divide(lb_scalar(1), x) : NULL;
 }
 
+lb_tensor *lb_positive(lb_tensor *x)
+{
+	LB_ENTER();
+	return LB_GIVEN("positive", x) ? lb_untouched(x, site) : NULL;
+}
+
 /* x times a number, of which halves would lose digits. */
 static struct lb_tensor *times(const char *name, struct lb_tensor *x, double by)
 {

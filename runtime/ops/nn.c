@@ -124,3 +124,26 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 	    lb_node(LB_OP_EQUAL, LB_BOOL, column->rank, shape, 2, (struct lb_tensor *[]){ column, classes }, site);
 	return narrowed(hits, dtype, site);
 }
+
+lb_tensor *lb_cross_entropy(lb_tensor *logits, lb_tensor *targets)
+{
+	LB_ENTER_WHOLE();
+	if (!LB_GIVEN("cross_entropy", logits) || !LB_GIVEN("cross_entropy", targets) ||
+	    !lb_check_indices("cross_entropy", targets))
+		return NULL;
+	char of_logits[LB_SHAPE_TEXT], of_targets[LB_SHAPE_TEXT];
+	if (!lb_dtype_is_float(logits->dtype)) {
+		lb_fail("cross_entropy: logits are floating, not %s", lb_dtypes[logits->dtype].name);
+		return NULL;
+	}
+	if (logits->rank == 0 ||
+	    !lb_same_shape(logits->rank - 1, logits->shape, targets->rank, targets->shape)) {
+		lb_fail("cross_entropy: targets %s must have the axes of logits %s but the last",
+			lb_shape_text(targets->rank, targets->shape, of_targets),
+			lb_shape_text(logits->rank, logits->shape, of_logits));
+		return NULL;
+	}
+	struct lb_tensor *x = lb_astype(logits, logits->dtype == LB_F64 ? LB_F64 : LB_F32);
+	struct lb_tensor *hit = lb_take_along_axis(x, lb_expand_dims(targets, LB_AXES(-1)), -1);
+	return hit ? lb_subtract(lb_logsumexp(x, LB_AXES(-1), false), lb_squeeze(hit, LB_AXES(-1))) : NULL;
+}

@@ -1,8 +1,10 @@
-/* The standard deviation and the median. Halves are computed in float, and rounded once. */
+/* Figures of lines and axes: the standard deviation and the median, of which halves are computed in float, and rounded
+ * once; the least and the largest; differences. */
 #include <string.h>
 
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/view.h"
 
 static bool is_real(const char *name, const struct lb_tensor *x)
 {
@@ -77,4 +79,45 @@ lb_tensor *lb_median(lb_tensor *x, lb_list axes, bool keepdims)
 	}
 	y = lb_astype(lb_where(lb_isnan(last), last, low), lb_inexact(dtype));
 	return lb_reshape(y, (lb_list){ rank, shape });
+}
+
+bool lb_minmax(lb_tensor *x, lb_list axes, bool keepdims, lb_tensor **least, lb_tensor **most)
+{
+	LB_ENTER_WHOLE();
+	if (!LB_GIVEN("minmax", least) || !LB_GIVEN("minmax", most))
+		return false;
+	*least = *most = NULL;
+	uint32_t mask;
+	if (!LB_GIVEN("minmax", x) || !is_real("minmax", x) || !lb_axis_mask("minmax", axes, lb_shape_of(x), 0, &mask))
+		return false;
+	struct lb_tensor *low = lb_min(x, axes, keepdims), *high = lb_max(x, axes, keepdims);
+	if (!low || !high)
+		return false;
+	*least = low;
+	*most = high;
+	return true;
+}
+
+lb_tensor *lb_diff(lb_tensor *x, int n, int axis)
+{
+	LB_ENTER_WHOLE();
+	int along;
+	lb_index later[LB_MAX_RANK], earlier[LB_MAX_RANK];
+	if (!LB_GIVEN("diff", x) || !lb_axis("diff", axis, lb_shape_of(x), 0, &along))
+		return NULL;
+	if (n < 0) {
+		lb_fail("diff: %d times: give 0 or more", n);
+		return NULL;
+	}
+	for (int i = 0; i < along; i++)
+		later[i] = earlier[i] = LB_ALL;
+	struct lb_tensor *y = lb_untouched(x, lb_fail_site_now());
+	for (int i = 0; i < n && y && (i == 0 || y->shape[along]); i++) {
+		int64_t rest = y->shape[along] - 1;
+		later[along] = LB_FROM(1);
+		earlier[along] = LB_TO(rest > 0 ? rest : 0);
+		struct lb_tensor *a = lb_slice_n(y, along + 1, later), *b = lb_slice_n(y, along + 1, earlier);
+		y = x->dtype == LB_BOOL ? lb_not_equal(a, b) : lb_subtract(a, b);
+	}
+	return y;
 }

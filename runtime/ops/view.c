@@ -99,6 +99,36 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 	return reshape(LB_OP_RESHAPE, x, to.n, shape, site);
 }
 
+/* Axes of 1 around x's: so many in front, and the others behind. */
+static struct lb_tensor *with_rank(const char *op, struct lb_tensor *x, int rank, int in_front, const void *site)
+{
+	int64_t shape[] = { 1, 1, 1 };
+	if (!LB_GIVEN(op, x))
+		return NULL;
+	if (x->rank >= rank)
+		return lb_untouched(x, site);
+	memcpy(shape + (x->rank ? in_front : 0), x->shape, (size_t)x->rank * sizeof *shape);
+	return reshape(LB_OP_RESHAPE, x, rank, shape, site);
+}
+
+lb_tensor *lb_atleast_1d(lb_tensor *x)
+{
+	LB_ENTER();
+	return with_rank("atleast_1d", x, 1, 0, site);
+}
+
+lb_tensor *lb_atleast_2d(lb_tensor *x)
+{
+	LB_ENTER();
+	return with_rank("atleast_2d", x, 2, 1, site);
+}
+
+lb_tensor *lb_atleast_3d(lb_tensor *x)
+{
+	LB_ENTER();
+	return with_rank("atleast_3d", x, 3, x && x->rank == 1, site);
+}
+
 lb_tensor *lb_flatten(lb_tensor *x, int start, int end)
 {
 	LB_ENTER();

@@ -4,7 +4,7 @@
 
 #include "op_table.h"
 
-#define UNARY_OPS(X) X(reciprocal) X(degrees) X(radians) X(zeros_like) X(ones_like) X(trunc)
+#define UNARY_OPS(X) X(positive) X(atleast_1d) X(atleast_2d) X(atleast_3d) X(reciprocal) X(degrees) X(radians) X(zeros_like) X(ones_like) X(trunc)
 #define X(name) \
 	static lb_tensor *run_##name(const struct call *c) \
 	{ \
@@ -58,6 +58,33 @@ static lb_tensor *run_median(const struct call *c)
 	int64_t axes[LB_MAX_RANK];
 	return lb_median(c->in[0], args_list(c->args, "axes", axes), args_int(c->args, "keepdims", 0));
 }
+
+static lb_tensor *run_minmax(const struct call *c)
+{
+	int64_t axes[LB_MAX_RANK];
+	lb_tensor *parts[2];
+	lb_minmax(c->in[0], args_list(c->args, "axes", axes), args_int(c->args, "keepdims", 0), &parts[0], &parts[1]);
+	return parts[args_int(c->args, "part", 0)];
+}
+
+static lb_tensor *run_diff(const struct call *c)
+{
+	return lb_diff(c->in[0], (int)args_int(c->args, "n", 1), (int)args_int(c->args, "axis", -1));
+}
+
+static lb_tensor *run_cross_entropy(const struct call *c)
+{
+	return lb_cross_entropy(c->in[0], c->in[1]);
+}
+
+#define WINDOW_OPS(X) X(bartlett) X(blackman) X(hamming) X(hanning)
+#define X(name) \
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(args_int(c->args, "n", 0)); \
+	}
+WINDOW_OPS(X)
+#undef X
 
 static lb_tensor *run_linspace(const struct call *c)
 {
@@ -397,8 +424,8 @@ static lb_tensor *run_cross(const struct call *c)
 	TRIANGLE_OPS(X) X(inv) X(det) X(pinv) X(svdvals) X(solve) X(solve_triangular) X(qr) X(svd) X(eigh) X(lu) X(eig) X(eigvals) X(slogdet) X(norm) \
 	X(vector_norm) X(matrix_norm) X(cross)
 /* clang-format off */
-#define OPS(X) X(gather_mm) X(hadamard_transform) X(conv3d) X(conv_transpose) X(conv_transpose3d) X(convolve) X(logical_xor) FFT_OPS(X) LINALG_OPS(X) UNARY_OPS(X) CLOSE_OPS(X) K_OPS(X) DIAGONAL_OPS(X) AXES_OPS(X) PRODUCT_OPS(X) SCAN_OPS(X) \
-	X(round_to) X(nan_to_num) X(divmod) X(array_equal) X(std) X(median) X(linspace) X(tri) X(unflatten) X(roll) X(repeat) \
+#define OPS(X) X(gather_mm) X(hadamard_transform) X(conv3d) X(conv_transpose) X(conv_transpose3d) X(convolve) X(logical_xor) WINDOW_OPS(X) FFT_OPS(X) LINALG_OPS(X) UNARY_OPS(X) CLOSE_OPS(X) K_OPS(X) DIAGONAL_OPS(X) AXES_OPS(X) PRODUCT_OPS(X) SCAN_OPS(X) \
+	X(round_to) X(nan_to_num) X(divmod) X(array_equal) X(std) X(median) X(minmax) X(diff) X(cross_entropy) X(linspace) X(tri) X(unflatten) X(roll) X(repeat) \
 	X(tile) X(meshgrid) X(split_at) X(pad_edge) X(tensordot)
 /* clang-format on */
 

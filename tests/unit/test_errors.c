@@ -372,6 +372,23 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_std(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false, 0), "std complex64");
 	FAILS_AT_ONCE(lb_median(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false), "median complex64");
 	FAILS_AT_ONCE(lb_median(of(LB_F32, LB_SHAPE(2, 0)), LB_AXES(1), false), "median (2,0)");
+#define MINMAX(x, axes) (lb_minmax(x, axes, false, &parts[0], &parts[1]), parts[0])
+	FAILS_AT_ONCE(MINMAX(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES), "minmax complex64");
+	assert_null(parts[1]);
+	FAILS_AT_ONCE(MINMAX(x23(), LB_AXES(2)), "minmax (2,3)");
+	FAILS_AT_ONCE(MINMAX(of(LB_F32, LB_SHAPE(2, 0)), LB_AXES(1)), "min (2,0)");
+#undef MINMAX
+	FAILS_AT_ONCE(lb_diff(x23(), -1, 0), "diff -1");
+	FAILS_AT_ONCE(lb_diff(x23(), 1, 2), "diff (2,3)");
+	FAILS_AT_ONCE(lb_diff(of(LB_F32, LB_SHAPE()), 1, 0), "diff ()");
+	FAILS_AT_ONCE(lb_hanning(INT64_MAX), "hanning");
+	FAILS_AT_ONCE(lb_bartlett(INT64_MAX), "bartlett");
+	FAILS_AT_ONCE(lb_cross_entropy(x23(), of(LB_I32, LB_SHAPE(3))), "cross_entropy (3) (2,3)");
+	FAILS_AT_ONCE(lb_cross_entropy(of(LB_F32, LB_SHAPE()), of(LB_I32, LB_SHAPE())), "cross_entropy ()");
+	FAILS_AT_ONCE(lb_cross_entropy(of(LB_C64, LB_SHAPE(2)), of(LB_I32, LB_SHAPE())), "cross_entropy complex64");
+	FAILS_AT_ONCE(lb_cross_entropy(of(LB_I32, LB_SHAPE(2)), of(LB_I32, LB_SHAPE())), "cross_entropy int32");
+	FAILS_AT_ONCE(lb_cross_entropy(x23(), of(LB_F32, LB_SHAPE(2))), "cross_entropy integers float32");
+	FAILS(lb_cross_entropy(x23(), lb_full(LB_SHAPE(2), 3, LB_I32)), "3");
 	FAILS_AT_ONCE(lb_linspace(0, INFINITY, 3, true, LB_F32), "linspace");
 	FAILS_AT_ONCE(lb_linspace(0, 1, -1, true, LB_F32), "linspace -1");
 	FAILS_AT_ONCE(lb_linspace(0, 1, 3, true, (lb_dtype)99), "linspace 99");
@@ -422,6 +439,17 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_random_laplace(LB_SHAPE(-2), 0, 1, LB_F32, lb_key(1)), "random_laplace -2");
 	FAILS_AT_ONCE(lb_random_truncated_normal(x23(), lb_scalar(2), LB_SHAPE(4, 5), LB_F32, lb_key(1)),
 		      "random_truncated_normal (2,3) (4,5)");
+	lb_tensor *mean = of(LB_F32, LB_SHAPE(3)), *cov = of(LB_F32, LB_SHAPE(3, 3));
+#define NORMALS(mean, cov, shape, dtype) lb_random_multivariate_normal(mean, cov, shape, dtype, lb_key(1))
+	FAILS_AT_ONCE(NORMALS(mean, x23(), LB_SHAPE(), LB_F32), "random_multivariate_normal (3) (2,3)");
+	FAILS_AT_ONCE(NORMALS(of(LB_F32, LB_SHAPE(2)), cov, LB_SHAPE(), LB_F32), "random_multivariate_normal (2) (3,3)");
+	FAILS_AT_ONCE(NORMALS(of(LB_F32, LB_SHAPE()), cov, LB_SHAPE(), LB_F32), "random_multivariate_normal ()");
+	FAILS_AT_ONCE(NORMALS(mean, of(LB_C64, LB_SHAPE(3, 3)), LB_SHAPE(), LB_F32), "random_multivariate_normal complex64");
+	FAILS_AT_ONCE(NORMALS(x23(), cov, LB_SHAPE(5), LB_F32), "random_multivariate_normal (2) (5)");
+	FAILS_AT_ONCE(NORMALS(mean, cov, LB_SHAPE(), LB_I32), "random_multivariate_normal int32");
+	FAILS_AT_ONCE(NORMALS(mean, cov, LB_SHAPE(-1), LB_F32), "random_multivariate_normal -1");
+	FAILS_AT_ONCE(NORMALS(mean, cov, LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 1), LB_F32), "random_multivariate_normal 8");
+#undef NORMALS
 	FAILS_AT_ONCE(lb_random_permutation(-1, lb_key(1)), "random_permutation -1");
 }
 

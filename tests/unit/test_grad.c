@@ -227,6 +227,8 @@ FN(f_var_0, lb_var(a, LB_AXES(0), true, 1))
 FN(f_var_1, lb_var(a, LB_AXES(-1), false, 0))
 FN(f_std, lb_std(a, LB_AXES(-1), false, 0))
 FN(f_median, lb_median(a, LB_AXES(-1), false))
+FN(f_diff, lb_diff(lb_square(a), 2, -1))
+FN(f_cross_entropy, lb_cross_entropy(a, lb_from_data((int32_t[]){ 2, 0 }, 8, LB_SHAPE(2), LB_I32)))
 FN(f_trace, lb_trace(lb_square(a), 1, 0, 1))
 FN(f_cummax, lb_cummax(a, -1, false, true))
 FN(f_cummax_back, lb_cummax(a, 0, true, true))
@@ -328,6 +330,8 @@ static void reductions(void **state)
 		{ "var std", f_std, "3,4", -2, 2, true },
 		{ "sort median", f_median, "3,4", -2, 2, true },
 		{ "sort median", f_median, "2,5", -2, 2, true },
+		{ "subtract diff", f_diff, "2,5", -2, 2, true },
+		{ "logsumexp cross_entropy", f_cross_entropy, "2,3", -2, 2, true },
 		{ "sum trace", f_trace, "3,4", -2, 2, true },
 	};
 	CHECK(cases);

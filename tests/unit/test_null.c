@@ -128,6 +128,8 @@ static void creation(void)
 	REFUSES(lb_zeros_like, x, none);
 	REFUSES(lb_ones_like, x, none);
 	REFUSES(lb_random_bernoulli, p, none, LB_SHAPE(2), lb_key(1));
+	REFUSES(lb_random_multivariate_normal, mean, none, x, LB_SHAPE(), LB_F32, lb_key(1));
+	REFUSES(lb_random_multivariate_normal, cov, x, none, LB_SHAPE(), LB_F32, lb_key(1));
 	REFUSES(lb_random_truncated_normal, lower, none, x, LB_SHAPE(2, 2), LB_F32, lb_key(1));
 	REFUSES(lb_random_truncated_normal, upper, x, none, LB_SHAPE(2, 2), LB_F32, lb_key(1));
 	SAYS(lb_from_data, data, "the address", NULL, 4, LB_SHAPE(), LB_F32);
@@ -160,7 +162,7 @@ static void elementwise(void)
 	REFUSES(lb_allclose, b, x, none, 0, 0, false);
 	REFUSES(lb_array_equal, a, none, x, false);
 	REFUSES(lb_array_equal, b, x, none, false);
-	UNARY(reciprocal), UNARY(degrees), UNARY(radians);
+	UNARY(positive), UNARY(reciprocal), UNARY(degrees), UNARY(radians);
 	REFUSES(lb_round_to, x, none, 2);
 	REFUSES(lb_nan_to_num, x, none, 0, 1, -1);
 	REFUSES(lb_divmod, a, none, x, &out[0], &out[1]);
@@ -177,6 +179,7 @@ static void views(void)
 	REFUSES(lb_expand_dims, x, none, LB_AXES(0));
 	REFUSES(lb_squeeze, x, none, LB_ALL_AXES);
 	REFUSES(lb_flatten, x, none, 0, -1);
+	UNARY(atleast_1d), UNARY(atleast_2d), UNARY(atleast_3d);
 	REFUSES(lb_as_strided, x, none, LB_SHAPE(2), LB_STRIDES(1), 0);
 	REFUSES(lb_contiguous, x, none);
 	REFUSES(lb_swapaxes, x, none, 0, 1);
@@ -198,6 +201,10 @@ static void reductions(void)
 	REFUSES(lb_std, x, none, LB_ALL_AXES, false, 0);
 	REFUSES(lb_median, x, none, LB_ALL_AXES, false);
 	REFUSES(lb_trace, x, none, 0, 0, 1);
+	REFUSES(lb_minmax, x, none, LB_ALL_AXES, false, &out[0], &out[1]);
+	REFUSES(lb_minmax, least, x, LB_ALL_AXES, false, NULL, &out[1]);
+	REFUSES(lb_minmax, most, x, LB_ALL_AXES, false, &out[0], NULL);
+	REFUSES(lb_diff, x, none, 1, 0);
 }
 
 static void products_and_joins(void)
@@ -264,6 +271,8 @@ static void models(void)
 	REFUSES(lb_linear, x, none, x, row);
 	REFUSES(lb_linear, weight, x, none, row);
 	TAKES(lb_linear, bias, x, x, NULL);
+	REFUSES(lb_cross_entropy, logits, none, x);
+	REFUSES(lb_cross_entropy, targets, x, none);
 	REFUSES(lb_embedding, weight, none, x);
 	REFUSES(lb_embedding, indices, x, none);
 	UNARY(silu), UNARY(gelu), UNARY(gelu_tanh);

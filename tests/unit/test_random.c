@@ -170,6 +170,37 @@ static void distributions(void **state)
 		}
 }
 
+/* mean + z R, with the root R of the covariance that is known: [[2,1],[1,2]], whose square is [[5,4],[4,5]]. */
+static void several_at_once(void **state)
+{
+	(void)state;
+	for (int d = 0; d < 4; d++)
+		LB_SCOPE {
+			bool is_double = floats[d] == LB_F64;
+			double off = is_double ? 1e-12 : floats[d] == LB_F32 ? 1e-5 : 1e-1;
+			lb_tensor *mean = lb_from_data((float[]){ 1, -3 }, 8, LB_SHAPE(2), LB_F32);
+			lb_tensor *cov = lb_from_data((float[]){ 5, 4, 4, 5 }, 16, LB_SHAPE(2, 2), LB_F32);
+			lb_tensor *z = lb_random_normal(LB_SHAPE(1000, 2), is_double ? LB_F64 : LB_F32, lb_key(10));
+			lb_tensor *root = lb_from_data((float[]){ 2, 1, 1, 2 }, 16, LB_SHAPE(2, 2), LB_F32);
+			lb_tensor *x = lb_random_multivariate_normal(mean, cov, LB_SHAPE(1000), floats[d], lb_key(10));
+			lb_tensor *wanted = lb_add(lb_matmul(z, root), mean);
+			assert_int_equal(lb_dtype_of(x), floats[d]);
+			assert_true(lb_rank(x) == 2 && lb_dim(x, 0) == 1000 && lb_dim(x, 1) == 2);
+			assert_true(most(lb_abs(lb_subtract(lb_astype(x, LB_F64), lb_astype(wanted, LB_F64)))) < off);
+		}
+	LB_SCOPE { /* batches broadcast; of rank 1 all is on a line */
+		lb_tensor *mean = lb_reshape(lb_arange(0, 6, 1, LB_F32), LB_SHAPE(3, 1, 2));
+		lb_tensor *ones = lb_ones(LB_SHAPE(4, 2, 2), LB_F64);
+		lb_tensor *x = lb_random_multivariate_normal(mean, ones, LB_SHAPE(), LB_F32, lb_key(11));
+		assert_true(lb_rank(x) == 3 && lb_dim(x, 0) == 3 && lb_dim(x, 1) == 4 && lb_dim(x, 2) == 2);
+		lb_tensor *off = lb_diff(lb_subtract(x, mean), 1, -1);
+		assert_true(most(lb_abs(off)) < 1e-5 && var_of(lb_subtract(x, mean)) > 0.1);
+		mean = lb_zeros(LB_SHAPE(0), LB_F32);
+		x = lb_random_multivariate_normal(mean, lb_zeros(LB_SHAPE(0, 0), LB_F32), LB_SHAPE(5), LB_F32, lb_key(1));
+		assert_true(lb_eval(x) && lb_size(x) == 0 && lb_dim(x, 0) == 5);
+	}
+}
+
 static void permutations(void **state)
 {
 	(void)state;
@@ -193,6 +224,7 @@ int main(void)
 		TEST(a_key_is_the_numbers),
 		TEST(split_keys),
 		TEST(distributions),
+		TEST(several_at_once),
 		TEST(permutations),
 	};
 	return cmocka_run_group_tests_name("random", tests, NULL, NULL);

@@ -187,6 +187,8 @@ static void models(void **state)
 			same(lb_isclose(x, lb_sort(x, 1), 0.1, 0.1, true));
 			same(lb_std(x, LB_AXES(1), true, 0));
 			same(lb_median(x, LB_AXES(0), false));
+			same(lb_diff(x, 2, 1));
+			same(lb_cross_entropy(x, lb_full(LB_SHAPE(2, 3), 5, LB_I32)));
 			lb_tensor *m = numbers(LB_SHAPE(4, 3), dtypes[d]);
 			same(lb_diag(lb_diag(m, -1), -1));
 			same(lb_triu(lb_roll(x, LB_AXES(2), LB_AXES(1)), 1));

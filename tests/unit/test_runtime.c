@@ -546,6 +546,31 @@ static void implicit_evaluations_count(void **state)
 }
 
 /* An operation that fails while others are evaluated leaves those in order. */
+/* As can_cast() and issubdtype() of MLX 0.32.4 have them. */
+static void dtypes(void **state)
+{
+	static const struct {
+		const char *casts, *kinds;
+	} wanted[LB_DTYPES] = {
+		{ "xxxxxxxxxxxxxx", ".......x" }, { ".xxxx.xxxxxxxx", ".xx...xx" }, { "..xxx..xxxxxxx", ".xx...xx" },
+		{ "...xx...xxxxxx", ".xx...xx" }, { "....x....xxxxx", ".xx...xx" }, { ".....xxxxxxxxx", "x.x...xx" },
+		{ "......xxxxxxxx", "x.x...xx" }, { ".......xxxxxxx", "x.x...xx" }, { "........xxxxxx", "x.x...xx" },
+		{ ".........x.xxx", "...x.xxx" }, { "..........xxxx", "...x.xxx" }, { "...........xxx", "...x.xxx" },
+		{ "............xx", "...x.xxx" }, { ".............x", "....xxxx" },
+	};
+
+	(void)state;
+	for (int i = 0; i < LB_DTYPES; i++) {
+		for (int k = 0; k < LB_DTYPES; k++)
+			assert_int_equal(lb_can_cast((lb_dtype)i, (lb_dtype)k), wanted[i].casts[k] == 'x');
+		for (int k = LB_SIGNEDINTEGER; k <= LB_GENERIC; k++)
+			assert_int_equal(lb_issubdtype((lb_dtype)i, (lb_category)k), wanted[i].kinds[k] == 'x');
+		assert_false(lb_can_cast(LB_DTYPES, (lb_dtype)i) || lb_can_cast((lb_dtype)i, LB_DTYPES));
+		assert_false(lb_issubdtype((lb_dtype)i, (lb_category)(LB_GENERIC + 1)));
+	}
+	assert_false(lb_issubdtype(LB_DTYPES, LB_GENERIC));
+}
+
 static void failed_evaluation(void **state)
 {
 	(void)state;
@@ -598,6 +623,7 @@ int main(int argc, char **argv)
 		TEST(items),
 		TEST(data_of_views),
 		TEST(implicit_evaluations_count),
+		TEST(dtypes),
 		TEST(failed_evaluation),
 	};
 	return cmocka_run_group_tests_name("runtime", tests, NULL, NULL);

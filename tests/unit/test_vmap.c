@@ -485,6 +485,9 @@ FN(softmax, lb_softmax(a, LB_AXES(-1)))
 FN(softmax_0, lb_softmax(a, LB_AXES(0)))
 FN(softmax_all, lb_softmax(a, LB_ALL_AXES))
 FN(median, lb_median(a, LB_AXES(-1), false))
+FN(diff, lb_diff(a, 1, 0))
+FN(cross_entropy, lb_cross_entropy(a, lb_astype(lb_multiply(b, lb_scalar(3)), LB_I32)))
+FN(atleast_3d, lb_square(lb_atleast_3d(a)))
 FN(cumsum, lb_cumsum(a, 0, false, true))
 FN(cumsum_back, lb_cumsum(a, -1, true, false))
 FN(cumprod, lb_cumprod(a, -1, false, true))
@@ -530,6 +533,9 @@ static void reductions(void **state)
 		SMOOTH(softmax_0, "3,2"),
 		SMOOTH(softmax_all, "2,3"),
 		SMOOTH(median, "2,5"),
+		SMOOTH(diff, "4,2"),
+		CASE(cross_entropy, "2,3;2"),
+		SMOOTH(atleast_3d, "4"),
 		SMOOTH(cumsum, "3,2"),
 		SMOOTH(cumsum_back, "4"),
 		SMOOTH(cumprod, "2,4"),

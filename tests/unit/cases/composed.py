@@ -77,6 +77,44 @@ def statistics(suite, rng):
             suite.case("median/%s/top" % dtype, "median", [top], Tensor(top.a[0], dtype), axes="all", keepdims=0)
 
 
+def differences(suite, rng):
+    for dtype in REAL:
+        for x, axes in ((random_values(rng, dtype, (3, 1, 4)), [0, -1]), (random_values(rng, dtype, (2, 5)), [1]),
+                        (random_values(rng, dtype, ()), None), (specials(dtype), None)):
+            for keepdims in (0, 1):
+                over = None if axes is None else tuple(axes)
+                for part, f in enumerate((np.min, np.max)):
+                    suite.case("minmax/%s/%s/%d%d" % (dtype, shape_name(x.shape), keepdims, part), "minmax", [x],
+                               x.map(lambda v: f(v, over, keepdims=bool(keepdims))), axes=axes_word(axes), keepdims=keepdims,
+                               part=part)
+    for dtype in DTYPES:
+        for shape, axis, n in (((6,), 0, 1), ((6,), 0, 3), ((2, 5), -1, 2), ((4, 3), 0, 1), ((3,), 0, 0), ((3,), -1, 3),
+                               ((3,), 0, 9), ((0, 2), 0, 1), ((2, 0), 0, 1), ((2, 1, 3), 1, 1)):
+            x = random_values(rng, dtype, shape)
+            y = x  # rounded each time
+            for _ in range(n):
+                a = np.moveaxis(y.a, axis, 0)
+                with np.errstate(all="ignore"):
+                    d = a[1:] != a[:-1] if dtype == BOOL else a[1:] - a[:-1]
+                y = Tensor(np.moveaxis(d, 0, axis), dtype)
+            suite.case("diff/%s/%s/%d,%d" % (dtype, shape_name(shape), axis, n), "diff", [x], y, n=n, axis=axis)
+
+
+def losses(suite, rng):
+    for dtype in FLOATS:
+        for shape, at in (((5,), "int32"), ((3, 4), "int64"), ((2, 3, 7), "uint8"), ((0, 4), "int16"), ((2, 1), "uint32")):
+            x = Tensor(rng.standard_normal(shape) * 20, dtype)
+            low = 0 if kind(at) == "u" else -shape[-1]
+            targets = Tensor(rng.integers(low, shape[-1], shape[:-1]), at)
+            wide = x.a.astype(np.float64)
+            top = wide.max(-1, keepdims=True)
+            total = np.log(np.exp(wide - top).sum(-1)) + top[..., 0]
+            y = total - np.take_along_axis(wide, targets.a.astype(np.int64)[..., None], -1)[..., 0]
+            result = "float64" if dtype == "float64" else "float32"
+            suite.case("cross_entropy/%s/%s" % (dtype, shape_name(shape)), "cross_entropy", [x, targets], Tensor(y, result),
+                       "close:1e-13:1e-12" if dtype == "float64" else "close:2e-6:8e-6")
+
+
 def logic(suite, rng):
     for dtype in DTYPES:
         a, b = specials(dtype), random_values(rng, dtype, (3, 1))
@@ -93,6 +131,9 @@ def creation(suite, rng):
             suite.case("linspace/%s/%d,%d,%d,%d" % (dtype, start, stop, n, endpoint), "linspace", [],
                        Tensor(np.trunc(y) if kind(dtype) in "ui" else y, dtype), "exact", start=start, stop=stop, n=n,
                        endpoint=endpoint, dtype=dtype)
+    for name in ("bartlett", "blackman", "hamming", "hanning"):
+        for n in (-3, 0, 1, 2, 3, 4, 51, 1000):
+            suite.case("%s/%d" % (name, n), name, [], Tensor(getattr(np, name)(n), "float32"), "close:1e-7:1e-16", n=n)
     y = np.linspace(-0.75, 0.1, 1000)
     suite.case("linspace/float64/negative", "linspace", [], Tensor(y, "float64"), "close:1e-15:1e-16", start=-0.75, stop=0.1,
                n=1000, endpoint=1, dtype="float64")
@@ -192,6 +233,15 @@ def wide_of(x):
     return precise(x) if kind(x.dtype) in "fc" else x.a.astype(np.int64)
 
 
+def ranks(suite, rng):
+    for dtype in DTYPES:
+        for shape in ((), (3,), (0,), (2, 3), (2, 1, 3), (1, 2, 0, 1)):
+            x = random_values(rng, dtype, shape)
+            suite.case("positive/%s/%s" % (dtype, shape_name(shape)), "positive", [x], x)
+            for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
+                suite.case("%s/%s/%s" % (name, dtype, shape_name(shape)), name, [x], x.map(getattr(np, name)))
+
+
 def products(suite, rng):
     def case(name, op, a, b, y, dtype, **args):
         suite.case(name, op, [a, b], Tensor(y, dtype), near(dtype), **args)
@@ -246,5 +296,5 @@ def scans(suite, rng):
 
 def write(suite):
     rng = np.random.default_rng(20)
-    for part in (close, logic, statistics, creation, diagonals, moves, products, scans):
+    for part in (differences, losses, ranks, close, logic, statistics, creation, diagonals, moves, products, scans):
         part(suite, rng)
