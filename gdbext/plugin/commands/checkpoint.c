@@ -145,18 +145,23 @@ static struct checkpoint *find(const char *command, const struct lbx_args *args,
 	return NULL;
 }
 
-static bool take_away(const struct lbx_args *args, const char *text)
+static bool take_away(struct lbx_context *context, const struct lbx_args *args, const char *text)
 {
 	struct checkpoint *c = find("checkpoint", args, text);
-	int selected;
+	int selected, frame = -1;
+	char place[PLACE];
 
 	if (!c || !ask_inferior(&selected))
 		return false;
 	if (c->shown && c->shown == selected)
 		return lb_fail("checkpoint: %s is being looked at: `tensor restart` comes back from it", text);
+	if (c->shown && context->target && !ask_place(&frame, place))
+		return false;
 	if (c->shown) /* gdb removes none that has a core */
 		lbx_bridge_script("inferior %d\ncore-file\ninferior %d\nremove-inferiors %d", c->shown, selected,
 				  c->shown);
+	if (frame > 0)
+		lbx_bridge_script("frame %d", frame);
 	unlink(c->path);
 	*c = checkpoints.list[--checkpoints.n];
 	return true;
@@ -186,7 +191,7 @@ static bool run_checkpoint(struct lbx_context *context, const struct lbx_args *a
 	if (lbx_args_option(args, "list"))
 		return list(context->out);
 	if (unwanted)
-		return take_away(args, unwanted);
+		return take_away(context, args, unwanted);
 	if (!must_live(context) || !make_folder() || !ask_inferior(&c.of) || !ask_place(&c.frame, c.place))
 		return false;
 	snprintf(c.path, sizeof c.path, "%s/%d.core", checkpoints.folder, c.number);

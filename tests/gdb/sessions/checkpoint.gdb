@@ -28,6 +28,13 @@ tensor checkpoint --delete 2
 tensor restart
 tensor restart 2
 tensor checkpoint --list
+# the selected frame stays, too
+tensor checkpoint
+tensor restart 3
+tensor restart
+up
+tensor checkpoint --delete 3
+frame
 kill
 # it stays
 tensor restart 1
