@@ -283,8 +283,10 @@ static bool find_variant(struct lbx_target *target, const struct lbx_object *o, 
 	    !(find_number(target, o, "__index", "__data", &i) && find_any(target, o, "__data", NULL, &place)))
 		return false;
 	ret->object.address = place.address;
-	if (argument_of_pack(o, i, &ret->object))
+	if (argument_of_pack(o, i, &ret->object)) {
+		ret->alternative = (int)i;
 		return true;
+	}
 	ret->object = place;
 	ret->nothing = "has no value";
 	return (int8_t)i == -1;
@@ -569,7 +571,7 @@ static bool read_string(struct lbx_target *target, const struct lbx_object *o, c
 	return n < size && lbx_target_try_read(target, at, ret, n + 1) && strnlen(ret, n + 1) == n;
 }
 
-static void write_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX])
+void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX])
 {
 	Dwarf_Die type = key->type;
 	Dwarf_Attribute attribute;
@@ -635,7 +637,7 @@ bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, stru
 	pair.address = c->node + c->value_at;
 	if (!find_any(target, &pair, "first", NULL, &first) || !find_any(target, &pair, "second", NULL, ret))
 		return false;
-	write_key(target, &first, key);
+	lbx_container_key(target, &first, key);
 	/* a chain may lead back to where it came from */
 	if ((c->passed & (c->passed - 1)) == 0)
 		c->seen = c->node;
@@ -674,7 +676,7 @@ bool lbx_container_find(struct lbx_target *target, const struct lbx_object *obje
 	for (size_t i = 0; name && i < sizeof classes / sizeof *classes; i++) {
 		if (!begins(name, classes[i].name))
 			continue;
-		*ret = (struct lbx_container){ .object = *object };
+		*ret = (struct lbx_container){ .object = *object, .alternative = -1 };
 		if (classes[i].find(target, object, ret))
 			return true;
 		*ret = (struct lbx_container){ .kind = LBX_DAMAGED, .nothing = "cannot be read: it looks damaged" };
@@ -682,6 +684,46 @@ bool lbx_container_find(struct lbx_target *target, const struct lbx_object *obje
 		       find_any(target, object, classes[i].members[1], NULL, &unused);
 	}
 	return false;
+}
+
+/* ---- parts by their types ---- */
+
+/* `std::string` is what debug information calls basic_string<char, …>. */
+static bool is_called(const char *own, const char *type)
+{
+	const char *name = type;
+	int depth = 0;
+
+	for (const char *c = type; *c; c++) {
+		depth += (*c == '<') - (*c == '>');
+		if (c[0] == ':' && c[1] == ':' && depth == 0)
+			name = c + 2;
+	}
+	return own && (strcmp(own, name) == 0 || (strcmp(name, "string") == 0 && begins(own, "basic_string<char,")));
+}
+
+const char *lbx_container_part_name(struct lbx_target *target, const struct lbx_object *whole, int i)
+{
+	struct lbx_container c;
+	struct lbx_object part;
+	Dwarf_Die type = whole->type;
+	bool is_there;
+
+	if (begins(dwarf_diename(&type), "pair<"))
+		is_there = i < 2 && argument(whole, i ? "_T2" : "_T1", &part);
+	else if (lbx_container_find(target, whole, &c) && c.kind == LBX_TUPLE)
+		is_there = lbx_container_at(target, &c, (uint64_t)i, &part); /* g++ does not tell its arguments */
+	else
+		is_there = argument_of_pack(whole, (uint64_t)i, &part);
+	return is_there ? dwarf_diename(&part.type) : NULL;
+}
+
+int lbx_container_part(struct lbx_target *target, const struct lbx_object *whole, const char *type)
+{
+	for (int i = 0; i < LBX_TUPLE_MAX; i++)
+		if (is_called(lbx_container_part_name(target, whole, i), type))
+			return i;
+	return -1;
 }
 
 /* The member by which a class leads to its record; NULL: it is none that does. */

@@ -33,6 +33,7 @@ struct lbx_container {
 	/* Of a smart pointer, the type of a plain one and what it leads to, or 0; the object that is held; of others the whole. */
 	struct lbx_object object;
 	uint64_t n; /* elements; of a tuple as many as may be, of which some are left out */
+	int alternative; /* of a std::variant, which one it holds; else -1 */
 	/* How the elements are reached. */
 	struct lbx_object element; /* the type; of a map, of its pairs; where the first one is */
 	uint64_t width;
@@ -50,6 +51,15 @@ bool lbx_container_at(struct lbx_target *target, const struct lbx_container *c, 
 /* The value of the next element of a map; the key is as C++ would write it: "fc1" in its quotes, 7; "" where it is neither a
  * string nor a number. False: there is no more (c->passed is c->n), or it cannot be read. */
 bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret, char key[LBX_KEY_MAX]);
+
+/* The key by which a map would have a string, a number or an enumerator, as lbx_container_next() writes it; "": it is none. */
+void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX]);
+
+/* Which part of a std::tuple or std::pair, or which alternative of a std::variant, is of a type, by the name that C++ gives it,
+ * whatever namespaces are around it; -1: none. */
+int lbx_container_part(struct lbx_target *target, const struct lbx_object *whole, const char *type);
+/* The name of that type, or NULL. */
+const char *lbx_container_part_name(struct lbx_target *target, const struct lbx_object *whole, int i);
 
 /* The record that an object stands for: what PyTorch's at::Tensor, MLX's array and mlx-c's mlx_array lead to, also within a
  * std::optional or behind a smart pointer.

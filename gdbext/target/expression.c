@@ -38,6 +38,7 @@ struct reader {
 	const char *begin, *end; /* what has been read of the object that the next step is taken from */
 	char *why;               /* LBX_NOTHING_MAX bytes: why there is no value, or "" */
 	bool is_way;             /* there was something that no name and no slice of a tensor has */
+	bool enumerators, anywhere; /* what find_die() looks for, and whether in namespaces that are not named */
 };
 
 static bool read_object(struct reader *r, struct object *ret);
@@ -225,9 +226,9 @@ static bool take_element(struct reader *r, const struct lbx_container *c, uint64
 	struct lbx_object element;
 
 	if (c->kind == LBX_SEQUENCE && i >= c->n)
-		return no_step(r, "has no element %" PRIu64 ": there are %" PRIu64, i, c->n);
+		return no_step(r, "has no element %" PRId64 ": there are %" PRIu64, (int64_t)i, c->n);
 	if (!lbx_container_at(r->variables->target, c, i, &element))
-		return no_step(r, "has no element %" PRIu64 " that can be read", i);
+		return no_step(r, "has no element %" PRId64 " that can be read", (int64_t)i);
 	return take_object(r, &element, o);
 }
 
@@ -293,33 +294,47 @@ static bool read_text_key(struct reader *r, char ret[LBX_KEY_MAX])
 	return true;
 }
 
-/* A number, or a variable that has one. */
-static bool read_term(struct reader *r, uint64_t *ret)
+static bool read_enumerator(struct reader *r, uint64_t *ret);
+
+/* A number, or a variable that has one; in ret_text the string that it has, or "". */
+static bool read_term(struct reader *r, uint64_t *ret, char ret_text[LBX_KEY_MAX])
 {
-	const char *begin = r->begin, *end = r->end;
+	const char *begin = r->begin, *end = r->end, *text;
 	bool had_variable = r->has_variable;
 	struct object o = { .tag = 0 };
 	char *behind;
 
+	ret_text[0] = '\0';
 	skip(r);
 	if (isdigit((unsigned char)r->text[*r->text == '-'])) {
 		*ret = strtoull(r->text, &behind, 0);
 		r->text = behind;
 		return true;
 	}
+	text = r->text;
 	r->has_variable = false;
-	if (!read_object(r, &o) || (r->variables && !number_of(r, &o, ret)))
-		return false;
+	bool done = read_object(r, &o);
+	if (done && r->variables && !number_of(r, &o, ret)) {
+		struct lbx_object key = { .type = o.type, .tag = o.tag, .address = o.value };
+		if (o.in_memory)
+			lbx_container_key(r->variables->target, &key, ret_text);
+		done = ret_text[0];
+	}
+	if (!done && r->variables && !r->has_variable) {
+		r->text = text;
+		done = read_enumerator(r, ret);
+	}
 	r->has_variable = had_variable;
 	r->begin = begin;
 	r->end = end;
-	return true;
+	return done;
 }
 
 /* An index: a sum of numbers; a map's key as lbx_container_next() writes it. */
 static bool read_key(struct reader *r, char ret[LBX_KEY_MAX], uint64_t *ret_number, bool *is_text)
 {
 	uint64_t term = 0;
+	char text[LBX_KEY_MAX];
 
 	*ret_number = 0;
 
@@ -327,11 +342,14 @@ static bool read_key(struct reader *r, char ret[LBX_KEY_MAX], uint64_t *ret_numb
 	*is_text = *r->text == '"';
 	if (*is_text)
 		return read_text_key(r, ret);
-	if (!read_term(r, ret_number))
+	if (!read_term(r, ret_number, ret))
 		return false;
+	*is_text = *ret;
+	if (*is_text)
+		return true;
 	for (bool plus; (plus = take(r, "+")) || take(r, "-");) {
 		r->is_way = true;
-		if (!read_term(r, &term))
+		if (!read_term(r, &term, text) || *text)
 			return false;
 		*ret_number += plus ? term : -term;
 	}
@@ -389,8 +407,10 @@ static bool take_result(struct reader *r, const struct lbx_container *c, const c
 		return dereference(r, o);
 	if (c->kind != LBX_LEADS || (strcmp(name, "get") != 0 && strcmp(name, "lock") != 0))
 		return false;
+	const char *class = dwarf_diename(&o->type);
+	bool is_reference = class && strncmp(class, "reference_wrapper<", 18) == 0;
 	*o = (struct object){ .type = c->object.type, .tag = c->object.tag, .value = c->object.address };
-	return true;
+	return !is_reference || dereference(r, o);
 }
 
 /* What the object's class does not have, the class may have that the object really is of. */
@@ -424,20 +444,65 @@ static bool take_member(struct reader *r, struct object *o)
 	return !r->variables || (find_container(r, o, &c) && take_result(r, &c, name, o));
 }
 
-/* Behind `std::get<`: `1>(x)`, of a tuple, a pair, an array or a variant. */
-static bool read_get(struct reader *r, struct object *ret)
+/* Of a variant only what it holds. */
+static bool take_alternative(struct reader *r, const struct lbx_container *c, int i, const char *what, struct object *o)
+{
+	struct lbx_object whole = { .type = o->type, .tag = o->tag, .address = o->value };
+
+	if (c->nothing)
+		return no_step(r, "%s", c->nothing);
+	if (c->alternative < 0)
+		return false;
+	const char *name = lbx_container_part_name(r->variables->target, &whole, c->alternative);
+	if (i == c->alternative)
+		return dereference(r, o);
+	return no_step(r, "holds %s (%d), not %s", name ? name : "another", c->alternative, what);
+}
+
+/* Part i of a tuple, a pair, an array or a variant. */
+static bool take_part(struct reader *r, int i, const char *what, struct object *o)
 {
 	struct lbx_container c;
-	const char *begin;
-	char *end;
+	Dwarf_Die type = o->type;
+
+	if (i < 0)
+		return no_step(r, "has nothing of a type %s", what);
+	if (find_container(r, o, &c))
+		return c.kind == LBX_HOLDS ? take_alternative(r, &c, i, what, o) : take_element(r, &c, (uint64_t)i, o);
+	return i < 2 && lbx_type_is_struct(o->tag) && o->in_memory &&
+	       find_member(r, &type, i ? "second" : "first", o->value, 0, o) == HERE && settle(r, o);
+}
+
+/* Up to the `>` that belongs to a `<`. */
+static bool read_part(struct reader *r, char ret[NAME])
+{
+	size_t n = 0;
+	int depth = 0;
 
 	skip(r);
-	r->is_way = true;
-	uint64_t i = strtoull(r->text, &end, 10);
-	if (!isdigit((unsigned char)*r->text))
+	for (; r->text[n] && (depth || r->text[n] != '>'); n++)
+		depth += (r->text[n] == '<') - (r->text[n] == '>');
+	if (!r->text[n] || n >= NAME)
 		return false;
-	r->text = end;
-	if (!take(r, ">") || !take(r, "("))
+	memcpy(ret, r->text, n);
+	r->text += n + 1;
+	while (n && isspace((unsigned char)ret[n - 1]))
+		n--;
+	ret[n] = '\0';
+	return n && (isalnum((unsigned char)*ret) || *ret == '_' || *ret == ':');
+}
+
+/* Behind `std::get<`: `1>(x)` or `Tensor>(x)`. */
+static bool read_get(struct reader *r, struct object *ret)
+{
+	char what[NAME], *end;
+	const char *begin;
+
+	r->is_way = true;
+	if (!read_part(r, what) || !take(r, "("))
+		return false;
+	long i = strtol(what, &end, 10);
+	if (isdigit((unsigned char)*what) && (*end || i > INT32_MAX))
 		return false;
 	skip(r);
 	begin = r->text;
@@ -449,14 +514,10 @@ static bool read_get(struct reader *r, struct object *ret)
 		return false;
 	if (!r->variables)
 		return true;
-	if (!find_container(r, ret, &c)) {
-		Dwarf_Die type = ret->type;
-		return i < 2 && lbx_type_is_struct(ret->tag) && ret->in_memory &&
-		       find_member(r, &type, i ? "second" : "first", ret->value, 0, ret) == HERE && settle(r, ret);
-	}
-	if (c.kind == LBX_HOLDS)
-		return dereference(r, ret);
-	return take_element(r, &c, i, ret);
+	struct lbx_object whole = { .type = ret->type, .tag = ret->tag, .address = ret->value };
+	if (!isdigit((unsigned char)*what))
+		i = lbx_type_is_struct(ret->tag) ? lbx_container_part(r->variables->target, &whole, what) : -1;
+	return take_part(r, (int)i, what, ret);
 }
 
 static bool has_name(Dwarf_Die *die, const char *name, size_t n)
@@ -471,14 +532,28 @@ static bool is_variable(Dwarf_Die *die)
 	return tag == DW_TAG_variable || tag == DW_TAG_formal_parameter;
 }
 
-static bool is_space(Dwarf_Die *die)
+static bool is_sought(struct reader *r, Dwarf_Die *die)
 {
-	int tag = dwarf_tag(die);
-	return tag == DW_TAG_namespace || lbx_type_is_struct(tag);
+	return r->enumerators ? dwarf_tag(die) == DW_TAG_enumerator : is_variable(die);
 }
 
-/* The variable of a qualified name below a unit or a namespace. One without a name of its own is entered
- * as if it were not there. */
+static bool is_space(struct reader *r, Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+	return tag == DW_TAG_namespace || lbx_type_is_struct(tag) || (r->enumerators && tag == DW_TAG_enumeration_type);
+}
+
+/* What has no name of its own is entered as if it were not there, and so is an enum whose enumerators are known around it. */
+static bool is_passed(struct reader *r, Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	if (tag == DW_TAG_enumeration_type)
+		return r->enumerators && !dwarf_hasattr(die, DW_AT_enum_class);
+	return (tag == DW_TAG_namespace && (!dwarf_diename(die) || r->anywhere)) || (r->anywhere && lbx_type_is_struct(tag));
+}
+
+/* The variable, or the enumerator, of a qualified name below a unit or a namespace. */
 static bool find_die(struct reader *r, Dwarf_Die *parent, const char *name, int depth, Dwarf_Die *ret)
 {
 	size_t n = strcspn(name, ":");
@@ -488,14 +563,13 @@ static bool find_die(struct reader *r, Dwarf_Die *parent, const char *name, int 
 		return false;
 	do {
 		bool same = has_name(&child, name, n);
-		if (!name[n] && same && is_variable(&child)) {
+		if (!name[n] && same && is_sought(r, &child)) {
 			*ret = child;
 			return true;
 		}
-		bool enters = name[n] && same && is_space(&child);
-		bool passes = dwarf_tag(&child) == DW_TAG_namespace && !dwarf_diename(&child);
+		bool enters = name[n] && same && is_space(r, &child);
 		if ((enters && find_die(r, &child, name + n + 2, depth + 1, ret)) ||
-		    (passes && find_die(r, &child, name, depth + 1, ret)))
+		    (is_passed(r, &child) && find_die(r, &child, name, depth + 1, ret)))
 			return true;
 	} while (r->dies++ < MAX_DIES && dwarf_siblingof(&child, &child) == 0);
 	return false;
@@ -629,17 +703,55 @@ static bool find_global(struct reader *r, const char *name, struct object *ret)
 	return c.n == 1 || c.is_sure ? place(r, &c.die, &scope, ret) : false;
 }
 
-/* A name, perhaps a qualified one. */
-static bool read_variable(struct reader *r, struct object *ret)
+/* Perhaps a qualified one. */
+static bool read_name(struct reader *r, char ret[2 * NAME])
 {
-	char name[2 * NAME] = "", part[NAME];
+	char part[NAME];
 
+	*ret = '\0';
 	take(r, "::");
 	do {
-		if (!take_name(r, part) || strlen(name) + strlen(part) + 3 > sizeof name)
+		if (!take_name(r, part) || strlen(ret) + strlen(part) + 3 > 2 * NAME)
 			return false;
-		strcat(strcat(name, *name ? "::" : ""), part);
+		strcat(strcat(ret, *ret ? "::" : ""), part);
 	} while (take(r, "::"));
+	return true;
+}
+
+/* In the unit that is near; if need be, in namespaces that are not named, as C++ would find it from within them. */
+static bool read_enumerator(struct reader *r, uint64_t *ret)
+{
+	const struct lbx_variables_of *variables = r->variables;
+	uint64_t near = variables->frame ? lbx_frame_code(variables->frame) : variables->near;
+	Dwfl *dwfl = lbx_lines_dwfl(variables->lines);
+	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, near) : NULL;
+	Dwarf_Addr bias;
+	Dwarf_Attribute attribute;
+	Dwarf_Sword value;
+	Dwarf_Die *unit = module ? lbx_unit_at(module, near, &bias) : NULL, die;
+	char name[2 * NAME];
+	bool found = false;
+
+	if (!unit || !read_name(r, name))
+		return false;
+	r->enumerators = true;
+	for (int anywhere = 0; anywhere < 2 && !found; anywhere++) {
+		r->anywhere = anywhere;
+		found = find_die(r, unit, name, 0, &die);
+	}
+	r->enumerators = r->anywhere = false;
+	if (!found || !dwarf_attr(&die, DW_AT_const_value, &attribute) || dwarf_formsdata(&attribute, &value) != 0)
+		return false;
+	*ret = (uint64_t)value;
+	return true;
+}
+
+static bool read_variable(struct reader *r, struct object *ret)
+{
+	char name[2 * NAME];
+
+	if (!read_name(r, name))
+		return false;
 	if (!r->variables || *name == '$')
 		return !r->variables; /* a debugger's own variable is none of the program's */
 	if (!r->variables->frame)
@@ -777,9 +889,9 @@ bool lbx_expression_pointers(const struct lbx_variables_of *variables, const cha
 	struct reader r = { .variables = variables, .text = expression };
 	struct object o;
 
-	if (read_whole(&r, &o) != LBX_FOUND || !o.in_memory)
+	if (read_whole(&r, &o) != LBX_FOUND || (!o.in_memory && o.tag != DW_TAG_pointer_type))
 		return false;
 	struct lbx_object in = { .type = o.type, .tag = o.tag, .address = o.value };
-	*ret_more = !lbx_object_pointers(variables->target, variables->lines, expression, &in, fn, context);
+	*ret_more = !lbx_object_pointers(variables->target, variables->lines, expression, &in, o.in_memory, fn, context);
 	return true;
 }

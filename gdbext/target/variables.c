@@ -174,11 +174,22 @@ static void visit_members(struct search *s, const char *name, const char *separa
 	} while (may_look(s) && dwarf_siblingof(&member, &member) == 0);
 }
 
+/* What is written behind `*p` belongs to p, but for brackets. */
+static const char *as_whole(const char *name, char ret[NAME])
+{
+	if (*name != '*')
+		return name;
+	snprintf(ret, NAME, "(%.*s)", NAME - 3, name);
+	return ret;
+}
+
 /* It may really be of a class that is derived from its own, with more members. */
-static void visit_class(struct search *s, const char *name, const char *separator, const struct lbx_object *object, int steps)
+static void visit_class(struct search *s, const char *given, const char *separator, const struct lbx_object *object, int steps)
 {
 	struct lbx_object whole;
 	Dwarf_Die type = object->type;
+	char path[NAME];
+	const char *name = as_whole(given, path);
 
 	visit_members(s, name, separator, &type, object->address, steps);
 	if (s->stopped || !lbx_dynamic_object(s->scope.target, s->lines, object, &whole))
@@ -194,7 +205,8 @@ static void visit_class(struct search *s, const char *name, const char *separato
 static bool name_element(const char *name, const uint64_t *axes, int n, uint64_t i, char ret[NAME])
 {
 	uint64_t below = 1;
-	size_t used = (size_t)snprintf(ret, NAME, "%s", name);
+	char path[NAME];
+	size_t used = (size_t)snprintf(ret, NAME, "%s", as_whole(name, path));
 
 	for (int k = 1; k < n; k++)
 		below *= axes[k];
@@ -256,20 +268,22 @@ static void visit_element(struct search *s, const char *path, struct lbx_object 
 static void visit_elements(struct search *s, const char *name, const struct lbx_container *c, int steps)
 {
 	struct lbx_object element;
-	char path[NAME];
+	char path[NAME], whole[NAME];
+	bool is_tuple = c->kind == LBX_TUPLE;
 
 	for (uint64_t i = 0; has_more_elements(s, i, c->n); i++) {
 		if (!lbx_container_at(s->scope.target, c, i, &element))
 			continue;
-		snprintf(path, sizeof path, c->kind == LBX_TUPLE ? "std::get<%2$llu>(%1$s)" : "%1$s[%2$llu]", name,
+		snprintf(path, sizeof path, is_tuple ? "std::get<%2$llu>(%1$s)" : "%1$s[%2$llu]", is_tuple ? name : as_whole(name, whole),
 			 (unsigned long long)i);
 		visit_element(s, path, &element, steps);
 	}
 }
 
-static void visit_map(struct search *s, const char *name, struct lbx_container *c, int steps)
+static void visit_map(struct search *s, const char *given, struct lbx_container *c, int steps)
 {
-	char path[NAME], key[LBX_KEY_MAX];
+	char path[NAME], key[LBX_KEY_MAX], whole[NAME];
+	const char *name = as_whole(given, whole);
 	struct lbx_object value;
 
 	while (has_more_elements(s, c->passed, c->n) && lbx_container_next(s->scope.target, c, &value, key)) {
@@ -279,11 +293,30 @@ static void visit_map(struct search *s, const char *name, struct lbx_container *
 	}
 }
 
+/* The members of what a std::optional or a std::variant holds are written behind `->`. */
+static void visit_held(struct search *s, const char *name, struct lbx_object *held, int steps)
+{
+	struct lbx_container c;
+	struct lbx_object member;
+	uint64_t record;
+	char path[NAME];
+
+	bool stands_for_it = !lbx_type_is_struct(held->tag) || lbx_container_record(s->scope.target, held, &record);
+	bool is_container = !stands_for_it && lbx_container_find(s->scope.target, held, &c);
+
+	snprintf(path, sizeof path, "*%s", name);
+	if (is_container || (steps > 0 && lbx_type_is_pointer(held->tag)))
+		visit_element(s, path, held, steps);
+	else if (stands_for_it || steps <= 0 || lbx_wrapper_member(held, &member))
+		visit_element(s, name, held, steps);
+	else
+		visit_class(s, name, "->", held, steps - 1);
+}
+
 /* What a container or a smart pointer has counts for the whole: no step. */
 static bool visit_container(struct search *s, const char *name, const struct lbx_object *object, int steps)
 {
 	struct lbx_container c;
-	char path[NAME];
 
 	if (s->containers == MAX_CONTAINERS || !lbx_container_find(s->scope.target, object, &c))
 		return false;
@@ -291,8 +324,7 @@ static bool visit_container(struct search *s, const char *name, const struct lbx
 	if (c.kind == LBX_LEADS) {
 		visit_pointer(s, name, &c.object.type, c.object.address, steps);
 	} else if (c.kind == LBX_HOLDS && !c.nothing) {
-		snprintf(path, sizeof path, "*%s", name);
-		visit_element(s, steps && lbx_type_is_struct(c.object.tag) ? path : name, &c.object, steps);
+		visit_held(s, name, &c.object, steps);
 	} else if (c.kind == LBX_MAP) {
 		visit_map(s, name, &c, steps);
 	} else if (c.kind == LBX_SEQUENCE || c.kind == LBX_TUPLE) {
@@ -417,13 +449,16 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	return lb_ok();
 }
 
-bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name,
-			 const struct lbx_object *object, lbx_pointer_fn *fn, void *context)
+bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name, const struct lbx_object *object,
+			 bool in_memory, lbx_pointer_fn *fn, void *context)
 {
 	struct search s = { .scope = { .target = target }, .lines = lines, .fn = fn, .context = context,
 			    .pointers_left = MAX_POINTERS_WITHIN, .looks_left = MAX_LOOKS_WITHIN };
 	Dwarf_Die type = object->type;
 
-	visit(&s, name, &type, object->tag, object->address, STEPS_WITHIN);
+	if (in_memory)
+		visit(&s, name, &type, object->tag, object->address, STEPS_WITHIN);
+	else
+		visit_pointer(&s, name, &type, object->address, STEPS_WITHIN - 1);
 	return !s.is_cut;
 }

@@ -10,9 +10,9 @@
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context);
 
-/* Likewise of an object that is called `name`, from which more steps are taken than from a variable. False: it has more in it
- * than is looked at. */
-bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name,
-			 const struct lbx_object *object, lbx_pointer_fn *fn, void *context);
+/* Likewise of an object that is called `name`, from which more steps are taken than from a variable; what is not in memory is a
+ * pointer, whose value object->address is. False: it has more in it than is looked at. */
+bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name, const struct lbx_object *object,
+			 bool in_memory, lbx_pointer_fn *fn, void *context);
 
 #endif

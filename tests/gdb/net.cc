@@ -90,6 +90,18 @@ struct Reader {
 	Tensor table;
 };
 
+// What is not private has a name.
+struct Handle {
+	lb_tensor *h = nullptr;
+};
+
+struct Affine {
+	Tensor weight;
+	std::optional<Tensor> bias;
+};
+
+enum class Kind { attention, mlp };
+
 template <typename T, int N>
 struct Stack {
 	std::array<T, N> rows;
@@ -115,6 +127,11 @@ struct Net : Module {
 	Named *tag = nullptr, *far = nullptr;
 	Module *torn = nullptr;
 	Reader reader;
+	std::vector<std::variant<Affine, int>> blocks;
+	std::map<Kind, Tensor> kinds;
+	std::unique_ptr<Handle> open;
+	std::optional<Handle> held;
+	std::string chosen = "fc1";
 
 	void forward(int i);
 };
@@ -179,6 +196,11 @@ int main()
 	net->torn = reinterpret_cast<nn::Module *>(no_object);
 	net->reader.words.resize(300);
 	net->reader.table = nn::full("the table", 78);
+	net->blocks.push_back(nn::Affine{ nn::full("affine.w", 81), nn::full("affine.b", 82) });
+	net->blocks.push_back(4);
+	net->kinds[nn::Kind::mlp] = nn::full("the mlp", 83);
+	net->open = std::make_unique<nn::Handle>(nn::Handle{ nn::full("the open", 84).get() });
+	net->held = *net->open;
 	net->forward(2);
 	return !lb_ok();
 }

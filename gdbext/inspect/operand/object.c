@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/json.h"
+#include "target/effect.h"
 #include "target/expression.h"
 #include "target/stacks.h"
 
@@ -87,7 +88,9 @@ bool lbx_object_look(struct lbx_context *context, const char *expression, struct
 		if (ret->n == 0 && value.value)
 			ops->within(context->stacks, expression, take_pointer, &look, &ret->is_cut);
 	}
-	if ((value.is_object || ret->is_cut) && ret->n == 0 && !ret->why[0])
+	/* what a debugger would call the program for, it is not asked */
+	bool is_known = value.is_object || ret->is_cut || (value.value && lbx_effect_of(expression) == LBX_CALLS);
+	if (is_known && ret->n == 0 && !ret->why[0])
 		snprintf(ret->why, sizeof ret->why, "'%.*s' has no tensor in it%s", LBX_VARIABLE_MAX, expression,
 			 ret->is_cut ? LOOKED : "");
 	return true;
@@ -100,6 +103,9 @@ static const char *short_of(const char *whole, const char *expression)
 
 	if (strcmp(whole, expression) == 0)
 		return "";
+	/* (*p).w */
+	if (*whole == '*' && *expression == '(' && strncmp(whole, expression + 1, n) == 0 && expression[n + 1] == ')')
+		return expression + n + 2;
 	return strncmp(whole, expression, n) == 0 && strchr(".[-", expression[n]) && expression[n] ? expression + n
 												 : expression;
 }

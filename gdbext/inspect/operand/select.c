@@ -451,6 +451,7 @@ static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors
 	bool found = search(context, tensors, text, quoted, names, used, &ret->tensor);
 	if (!found && names->object >= 0 && strlen(names->prefixes[names->object]) == strlen(text))
 		strcpy(ret->object, text);
+	ret->is_nothing = !found && names->nothing[0];
 	return found;
 }
 
@@ -608,7 +609,7 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 		return lb_ok() && compute(context, text, ret);
 	if (select_plain(context, text, quoted, ret))
 		return true;
-	if (is_path || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
+	if (is_path || ret->is_nothing || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
 	    (context->target && lbx_target_waits(context->target)))
 		return false;
 	/* what is something else, as a handle that is none, has its own message */
