@@ -160,10 +160,26 @@ static bool decode_record(struct lbx_table *table, uint64_t address, const struc
 	ret->buffer_id = ret->data = 0;
 	ret->buffer_bytes = ret->buffer_capacity = 0;
 	ret->buffer_flags = ret->buffer_refs = 0;
-	lbx_table_text(table, r->name[0], ret->name, sizeof ret->name);
+	ret->name[0] = '\0';
+	if (!table->tensors.wish || !table->tensors.wish->no_names)
+		lbx_table_text(table, r->name[0], ret->name, sizeof ret->name);
 	return decode_buffer(table, r, cached, ret);
 }
 #undef BAD
+
+/* By its name; without reading more. */
+static bool is_wanted(struct lbx_table *table, const struct lbx_tensor_record *r)
+{
+	struct lbx_wish *wish = table->tensors.wish;
+	char name[LB_NAME_MAX + 1];
+
+	if (!wish || !wish->pattern)
+		return true;
+	lbx_table_text(table, r->name[0], name, sizeof name);
+	bool matches = wish->matches(wish->pattern, name);
+	wish->left_out += !matches;
+	return matches;
+}
 
 enum decoded { DECODED, FREED, DAMAGED, TORN };
 
@@ -299,7 +315,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		}
 		unreadable = 0;
 		look_for_emptied(table, *slot - 1, &r, bad);
-		if (is_live(&r) != live || r.id[0] == 0)
+		if (is_live(&r) != live || r.id[0] == 0 || !is_wanted(table, &r))
 			continue;
 		enum decoded decoded = decode(table, address, &r, ret);
 		if (decoded == DECODED)

@@ -15,6 +15,11 @@ enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, stru
 	return tensors->ops->next(tensors, slot, ret, bad);
 }
 
+void lbx_tensors_want(struct lbx_tensors *tensors, struct lbx_wish *wish)
+{
+	tensors->wish = wish;
+}
+
 enum lbx_next lbx_tensors_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret)
 {
 	struct lbx_tensor t;
@@ -215,7 +220,9 @@ static enum lbx_next next_of_several(struct lbx_tensors *tensors, uint64_t *slot
 	uint64_t within;
 
 	for (; (set = set_at(tensors, *slot, &within)); *slot = first_of_next_set(*slot)) {
+		set->wish = tensors->wish;
 		enum lbx_next next = lbx_tensors_next(set, &within, ret, bad);
+		set->wish = NULL;
 		if (next == LBX_NEXT_END)
 			continue;
 		*slot = with_set_of(*slot, within);

@@ -14,8 +14,17 @@ struct lbx_held;    /* tensors/held.h */
 struct lbx_keeper;  /* likewise */
 struct lbx_scope;   /* tensors/scope.h */
 
+/* What one who goes through a set wants of it; the set may give more, but is quicker where it need not. */
+struct lbx_wish {
+	bool no_names; /* those of its tensors may be empty */
+	const char *pattern; /* tensors with names that do not match may be left out; NULL: none may */
+	bool (*matches)(const char *pattern, const char *name);
+	uint64_t left_out; /* so many were: whoever leaves them out counts them */
+};
+
 struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
+	struct lbx_wish *wish; /* what it need give now; NULL: all */
 	struct lbx_target *target;
 	const char *provider; /* "lazybones", "ggml" */
 	struct lbx_axes *axes; /* of its tensors that have many (axes.h); or NULL */
@@ -124,7 +133,10 @@ struct lbx_tensors_ops {
 /* The next live tensor at or after *slot, which becomes the slot behind it: one less gives the same tensor again. Free slots are skipped; unreadable ones are
  * counted in *bad (and the count is the caller's to tell). */
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
-/* Likewise, of its name alone: no more of a record is read than that takes, so that it may be damaged. */
+/* Until the next call, walks need no more than that, which stays the caller's; NULL: all, as ever. What is left out is not looked
+ * at, so that it may be damaged. */
+void lbx_tensors_want(struct lbx_tensors *tensors, struct lbx_wish *wish);
+/* As lbx_tensors_next(), of its name alone: no more of a record is read than that takes, so that it may be damaged. */
 enum lbx_next lbx_tensors_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret);
 bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 /* By handle: fails, saying which, for an address outside the records, between records, of a freed tensor. */

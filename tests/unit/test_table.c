@@ -86,6 +86,29 @@ static void check_labels(struct fixture *f)
 	assert_true(named > 0);
 }
 
+static bool begins_with(const char *pattern, const char *name)
+{
+	return strncmp(name, pattern, strlen(pattern)) == 0;
+}
+
+/* A walk gives what it is to, counts what it leaves out, and has all again when that is over. */
+static void check_wishes(struct fixture *f)
+{
+	struct lbx_wish wish = { .pattern = "layer.", .matches = begins_with };
+	uint64_t slot = 0, bad = 0, n = 0, all = count(f, &bad);
+	struct lbx_tensor t;
+
+	lbx_tensors_want(f->tensors, &wish);
+	for (; lbx_tensors_next(f->tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR; n++)
+		assert_true(begins_with("layer.", t.name));
+	assert_true(n > 0);
+	assert_int_equal(n + wish.left_out, all);
+	wish = (struct lbx_wish){ .no_names = true };
+	assert_int_equal(count(f, &bad), all);
+	lbx_tensors_want(f->tensors, NULL);
+	check_labels(f);
+}
+
 static void check_decoded(bool shuffled, bool maps)
 {
 	struct fixture f;
@@ -108,6 +131,7 @@ static void check_decoded(bool shuffled, bool maps)
 	assert_int_equal(count(&f, &bad), 4 + LB_DTYPES);
 	assert_int_equal(bad, 0);
 	check_labels(&f);
+	check_wishes(&f);
 
 	assert_true(lbx_tensors_by_id(f.tensors, 2, &t));
 	assert_string_equal(t.name, "layer.0/view");

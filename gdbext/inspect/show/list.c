@@ -233,7 +233,7 @@ static int compare(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static bool collect(struct lbx_context *context, struct list *list)
+static bool collect_wanted(struct lbx_context *context, struct list *list)
 {
 	struct lbx_tensor t;
 	uint64_t slot = 0;
@@ -258,6 +258,21 @@ static bool collect(struct lbx_context *context, struct list *list)
 	if (lbx_target_waits(context->target))
 		return lb_fail("list: the places are not known yet: the debugger has not answered yet");
 	return next == LBX_NEXT_END && lbx_filter_check(&list->filter);
+}
+
+static bool collect(struct lbx_context *context, struct list *list)
+{
+	struct lbx_wish wish = {
+		.no_names = !list->glob && list->sort != BY_NAME,
+		.pattern = list->glob,
+		.matches = lbx_name_matches,
+	};
+
+	lbx_tensors_want(list->tensors, &wish);
+	bool ok = collect_wanted(context, list);
+	lbx_tensors_want(list->tensors, NULL);
+	list->seen += wish.left_out;
+	return ok;
 }
 
 static bool asks_on(struct lbx_out *out, size_t i, size_t shown)
