@@ -419,13 +419,27 @@ static bool decode(struct lbx_formula *f, struct operand *o)
 	return true;
 }
 
-/* False, without an error: the text names no tensor, and no number; why not is kept. */
-static bool find_operand(struct lbx_formula *f, int node)
+static bool take_operand(struct lbx_formula *f, int node, const struct lbx_tensor *t, const struct lbx_slice *slice)
+{
+	struct operand *o;
+
+	if (!check_operand(f, node, t) || !(o = add_operand(f, node)))
+		return false;
+	o->tensor = *t;
+	if (!t->of) { /* memory: apart from others */
+		o->tensor.of = &f->set;
+		o->tensor.id = (uint64_t)f->n_operands;
+	}
+	f->names.slices[node] = *slice;
+	return decode(f, o);
+}
+
+/* False, without an error: the text names no tensor, and no number, if it may; why not is kept. */
+static bool find_operand(struct lbx_formula *f, int node, bool may_be_number)
 {
 	char text[TEXT_MOST];
 	struct lbx_tensor t;
 	struct lbx_slice slice;
-	struct operand *o;
 
 	text_of(f, node, text);
 	if (!f->find(f->context, text, &t, &slice)) {
@@ -435,35 +449,51 @@ static bool find_operand(struct lbx_formula *f, int node)
 		f->whys[node] = strdup(lb_error_message());
 		bool is_known = lb_error_cause() == LB_MISUSED; /* not to be the program's */
 		lb_clear_error();
-		bool found = !is_known && find_number(f, node, text);
+		bool found = !is_known && may_be_number && find_number(f, node, text);
 		lb_clear_error();
 		return found;
 	}
-	if (!check_operand(f, node, &t) || !(o = add_operand(f, node)))
-		return false;
-	o->tensor = t;
-	if (!t.of) { /* memory: apart from others */
-		o->tensor.of = &f->set;
-		o->tensor.id = (uint64_t)f->n_operands;
-	}
-	f->names.slices[node] = slice;
-	return decode(f, o);
+	return take_operand(f, node, &t, &slice);
 }
 
-/* Words that are looked up only if nothing else is meant by them. */
+static bool is_one_of(const struct lbx_formula *f, int node, const char *const *words)
+{
+	while (*words && !lbx_formula_is_word(&f->tree, node, *words))
+		words++;
+	return *words;
+}
+
+/* Words that mean something else than what the program may call so. */
 static bool is_reserved(const struct lbx_formula *f, int node)
 {
-	static const char *const words[] = {
-		"True", "False", "None", "inf", "nan", "np", "numpy", "mx", "torch", "jnp"
-	};
+	static const char *const words[] = { "True", "False", "None", "inf", "nan", NULL };
 	char text[TEXT_MOST];
 	enum lb_dtype dtype;
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (lbx_formula_is_word(&f->tree, node, words[i]))
-			return true;
 	text_of(f, node, text);
-	return lbx_dtype_parse(text, &dtype);
+	return is_one_of(f, node, words) || lbx_dtype_parse(text, &dtype);
+}
+
+static bool is_module(const struct lbx_formula *f, int node)
+{
+	static const char *const words[] = { "np", "numpy", "mx", "torch", "jnp", NULL };
+
+	return is_one_of(f, node, words);
+}
+
+/* A tensor that is named nan, or i8, is what is meant. */
+static bool find_named(struct lbx_formula *f, int node)
+{
+	char text[TEXT_MOST];
+	struct lbx_tensor t;
+	struct lbx_slice slice;
+
+	text_of(f, node, text);
+	if (f->find(f->context, text, &t, &slice))
+		return strcmp(t.name, text) != 0 || take_operand(f, node, &t, &slice);
+	if (lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	return lb_ok();
 }
 
 /* Of a function of the program, which a debugger may call: `net.layer(0)`. */
@@ -494,11 +524,15 @@ static bool resolve(struct lbx_formula *f, int node)
 {
 	const struct lbx_formula_tree *t = &f->tree;
 	const struct lbx_formula_node *n = &t->nodes[node];
+	bool is_attribute = n->kind == LBX_FORMULA_MEMBER && lbx_formula_is_attribute(t, node);
+	char text[TEXT_MOST];
 	int first = 0;
 
-	if (n->kind == LBX_FORMULA_NAME && is_reserved(f, node))
+	if (n->kind == LBX_FORMULA_NAME && is_module(f, node))
 		return true;
-	if ((lbx_formula_is_lookup(t, node) || has_foreign_call(t, node)) && find_operand(f, node))
+	if (n->kind == LBX_FORMULA_NAME && is_reserved(f, node))
+		return find_named(f, node);
+	if ((lbx_formula_is_lookup(t, node) || has_foreign_call(t, node)) && find_operand(f, node, !is_attribute))
 		return true;
 	if (!lb_ok())
 		return false;
@@ -511,6 +545,11 @@ static bool resolve(struct lbx_formula *f, int node)
 	for (int i = first; i < n->n; i++)
 		if (!resolve(f, lbx_formula_child(t, node, i)))
 			return false;
+	/* of a tensor x.size is not what a record has under that name */
+	if (is_attribute && f->whys[lbx_formula_child(t, node, 0)] && text_of(f, node, text)) {
+		find_number(f, node, text);
+		lb_clear_error();
+	}
 	return true;
 }
 

@@ -80,9 +80,12 @@ bool lbx_object_look(struct lbx_context *context, const char *expression, struct
 	snprintf(ret->why, sizeof ret->why, "%s", value.why);
 	if (!found)
 		return false;
-	if (value.is_object) {
+	/* `*t` is the record itself; of a pointer to it t[3] is something else */
+	if (value.is_object && (*expression == '*' || !strchr(expression, '[')))
+		take_value(&look, expression, value.value);
+	if (value.is_object && ret->n == 0) {
 		ops->within(context->stacks, expression, take_pointer, &look, &ret->is_cut);
-	} else {
+	} else if (!value.is_object) {
 		ret->is_null = value.value == 0;
 		take_value(&look, expression, value.value);
 		if (ret->n == 0 && value.value)

@@ -2,7 +2,7 @@
  * that somebody named "x[3]". The longest prefix wins, the rest is the slice; of one
  * prefix, the debugger's answer wins over a name, unless the prefix cannot be an
  * expression, or is the name of one tensor. 'x'[3] is a slice of what is named x.
- * A record itself (type lb_tensor, not a pointer) is only believed without brackets: for a
+ * A record itself (type lb_tensor, not a pointer) is only believed without brackets, or behind `*`: for a
  * pointer p the expression p[3] is the record three slots on, never meant. */
 #include "inspect/operand/select.h"
 
@@ -112,6 +112,21 @@ struct names {
 	struct lbx_object_view view, looked;
 };
 
+/* Whether the last thing that is done is an addition: `(lb_tensor *)p + 1`. */
+static bool adds(const char *text)
+{
+	int depth = 0;
+	char last = '(';
+
+	for (const char *c = text; *c; c++) {
+		if ((*c == '+' || *c == '-') && depth == 0 && c[1] != '>' && (isalnum((unsigned char)last) || strchr("_)]", last)))
+			return true;
+		depth += strchr("([", *c) ? 1 : strchr(")]", *c) ? -1 : 0;
+		last = isspace((unsigned char)*c) ? last : *c;
+	}
+	return false;
+}
+
 /* What cannot be evaluated, but is a variable whose value is known. */
 static bool by_variable(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
 			struct lbx_tensor *ret)
@@ -125,7 +140,7 @@ static bool by_variable(struct lbx_context *context, struct lbx_tensors *tensors
 static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
 			  struct names *names, struct lbx_tensor *ret, const char **null)
 {
-	bool bracket = text[strlen(text) - 1] == ']', clean = lb_ok();
+	bool bracket = *text != '*' && text[strlen(text) - 1] == ']', clean = lb_ok();
 	const struct lbx_provider *provider;
 	struct lbx_value value = { .bits = 0 };
 
@@ -140,6 +155,8 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 		return by_variable(context, tensors, text, ret);
 	}
 	enum lbx_handle handle = lbx_handle_of_type(context, value.type, &provider);
+	if (handle == LBX_HANDLE && adds(text))
+		return lb_fail("'%s' leads behind the record, as C adds to pointers: put the tensor in quotes, as in 'p' + 1", text);
 	if (handle == LBX_HANDLE && value.bits == 0)
 		*null = text;
 	if (value.bits == 0 || (handle == LBX_HANDLE_RECORD && bracket))

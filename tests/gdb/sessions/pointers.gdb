@@ -17,3 +17,7 @@ print $p
 tensor list q
 print $p
 frame
+# what C adds to a pointer is no sum
+tensor print (lb_tensor *)cache[2] + 1
+tensor print '(lb_tensor *)cache[2]' + 1
+tensor print *cache[2]
