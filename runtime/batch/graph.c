@@ -36,7 +36,7 @@ static struct lb_tensor *checked(const struct lb_batch_graph *g, const struct lb
 	return lb_batch_lies_alike(y, t) ? y : lb_contiguous(y);
 }
 
-static struct lb_tensor *apply(const struct lb_batch_graph *g, struct lb_batching *b)
+static struct lb_tensor *apply_rule(const struct lb_batch_graph *g, struct lb_batching *b)
 {
 	const struct lb_tensor *t = b->t;
 	char text[LB_SHAPE_TEXT];
@@ -63,7 +63,7 @@ static bool make(struct lb_batch_graph *g, struct lb_tensor *t, struct lb_tensor
 		x[i] = lb_batch_of(g, lb_tensor_input(t, i), &batched[i]);
 	struct lb_batching b = { t, g->n, x, batched };
 	self->stream = t->stream;
-	struct lb_tensor *y = apply(g, &b);
+	struct lb_tensor *y = apply_rule(g, &b);
 	self->stream = stream;
 	if (!y)
 		return false;

@@ -97,7 +97,7 @@ static struct lb_tensor *folded_mask(struct lb_batching *b, int i)
 }
 
 /* q, k, v, and of a gradient the result's, up to `mask`, which may be there or not. */
-static struct lb_tensor *attention(struct lb_batching *b, int mask)
+static struct lb_tensor *attend(struct lb_batching *b, int mask)
 {
 	struct lb_sizes s = lb_batch_sizes(b);
 	if (!lb_batch_all(b, 0, mask))
@@ -112,7 +112,7 @@ static struct lb_tensor *attention(struct lb_batching *b, int mask)
 struct lb_tensor *lb_batch_attention(struct lb_batching *b)
 {
 	struct lb_sizes s = lb_batch_sizes(b);
-	return lb_reshape(attention(b, 3), lb_sizes_list(&s));
+	return lb_reshape(attend(b, 3), lb_sizes_list(&s));
 }
 
 struct lb_tensor *lb_batch_attention_grad(struct lb_batching *b)
@@ -120,7 +120,7 @@ struct lb_tensor *lb_batch_attention_grad(struct lb_batching *b)
 	int64_t sizes[3];
 	for (int i = 0; i < 3; i++)
 		sizes[i] = lb_tensor_input(b->t, (uint32_t)i)->size;
-	struct lb_tensor *y = attention(b, 4);
+	struct lb_tensor *y = attend(b, 4);
 	return y ? lb_batch_interleaved(b, y, 3, sizes) : NULL;
 }
 

@@ -148,7 +148,7 @@ static bool make_results(struct map *m)
 
 /* ---- the whole ---- */
 
-static bool run(struct map *m)
+static bool run_mapped(struct map *m)
 {
 	struct lb_tracing tracing = { .call = "vmap", .site = m->site };
 	size_t mark = lb_self()->n_items;
@@ -195,7 +195,7 @@ bool lb_vmap(lb_function *fn, void *context, int n_in, lb_tensor *const *in, con
 			 .args = lists,
 			 .graph.moved = lists + n_in };
 	lb_scope scope = lb_scope_begin();
-	bool ok = run(&m);
+	bool ok = run_mapped(&m);
 	for (int i = 0; i < n_out; i++)
 		ok = ok && lb_escape(out[i]);
 	if (!ok)

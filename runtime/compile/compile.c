@@ -290,7 +290,7 @@ static bool call_inlined(struct lb_compiled *c, const struct lb_request *request
 }
 
 /* Traces again what a graph is about to serve. What goes wrong in that is not the call's. */
-static void check(struct lb_compiled *c, const struct entry *entry, const struct lb_request *request, const void *site)
+static void check_capture(struct lb_compiled *c, const struct entry *entry, const struct lb_request *request, const void *site)
 {
 	struct lb_stale why = { .text = "" };
 	char where[256];
@@ -333,7 +333,7 @@ static bool call(struct lb_compiled *c, const struct lb_request *request, lb_ten
 	lb_record_end(&c->record->seq);
 	pthread_mutex_unlock(&c->lock);
 	if (entry && entry->is_checked && lb_check_is_due(hit))
-		check(c, entry, request, site);
+		check_capture(c, entry, request, site);
 	if (entry)
 		lb_probe_compile_hit((uint64_t)(uintptr_t)c->record, c->record->name, (uint64_t)(uintptr_t)site);
 	else

@@ -112,7 +112,7 @@ static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
 }
 
 /* Runs the function; its tensors belong to the scope that the caller has opened. */
-static bool run(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
+static bool run_traced(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
 		lb_tensor **out)
 {
 	lb_auto_free lb_tensor **tracers = malloc(((size_t)n_in + 1) * sizeof *tracers);
@@ -168,7 +168,7 @@ bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 	if (ok) {
 		lb_scope scope = lb_scope_begin();
 		lb_tracing_begin(self, &tracing);
-		ok = run(&c, from->fn, from->context, n_in, from->in, n_out, out);
+		ok = run_traced(&c, from->fn, from->context, n_in, from->in, n_out, out);
 		lb_tracing_end(self);
 		lb_scope_end(&scope);
 	}

@@ -151,7 +151,7 @@ __attribute__((cold, noinline)) static bool tell_graph(const struct lb_evaluatio
 	return run->step != lb_step_wanted();
 }
 
-static enum lb_built build(struct lb_evaluation *e, struct lb_run *run, int n, struct lb_tensor *const *roots)
+static enum lb_built build_schedule(struct lb_evaluation *e, struct lb_run *run, int n, struct lb_tensor *const *roots)
 {
 	enum lb_built built;
 	do {
@@ -180,10 +180,10 @@ enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *con
 {
 	struct lb_run run;
 	e->failure = NULL;
-	enum lb_built built = build(e, &run, n, roots);
+	enum lb_built built = build_schedule(e, &run, n, roots);
 	if (built == LB_BUILT && lb_lazy_limited() && tell_graph(e, roots[0], &run)) {
 		lb_schedule_abandon(&run.schedule, run.drop);
-		built = build(e, &run, n, roots);
+		built = build_schedule(e, &run, n, roots);
 	}
 	if (built == LB_BUSY)
 		return LB_BLOCKED;

@@ -70,7 +70,7 @@ static void deliver(struct lb_evaluation *e)
 	pthread_mutex_unlock(&lb_wait.lock);
 }
 
-static bool evaluate(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested, const void *site)
+static bool evaluate_roots(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested, const void *site)
 {
 	for (;;) {
 		e->takes_all = nested || lb_stopping();
@@ -84,7 +84,7 @@ static bool evaluate(struct lb_evaluation *e, int n, struct lb_tensor *const *ro
 		case LB_FAILED:
 			deliver(e);
 			for (int i = 0; n > 1 && i < n; i++)
-				evaluate(e, 1, &roots[i], nested, site);
+				evaluate_roots(e, 1, &roots[i], nested, site);
 			return false;
 		}
 	}
@@ -107,7 +107,7 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 	__atomic_store_n(&self->record->site, (uint64_t)(uintptr_t)site, __ATOMIC_RELAXED);
 	lb_flight_clock();
 	lb_probe_eval_start(e.number, (uint64_t)(uintptr_t)site, n);
-	bool ok = evaluate(&e, n, roots, nested, site);
+	bool ok = evaluate_roots(&e, n, roots, nested, site);
 	if (e.ops >= CLOCK_FROM)
 		lb_flight_clock();
 	lb_probe_eval_done(e.number, (uint64_t)(uintptr_t)site, (int64_t)e.ops, ok);

@@ -233,7 +233,7 @@ static bool fail_null_in(const char *op, const char *list, int i)
 	return lb_fail_null(op, argument);
 }
 
-static bool check(const char *op, const lb_optimizer *o, int n, lb_tensor *const *params, lb_tensor *const *grads)
+static bool check_parameters(const char *op, const lb_optimizer *o, int n, lb_tensor *const *params, lb_tensor *const *grads)
 {
 	char tp[LB_SHAPE_TEXT], tg[LB_SHAPE_TEXT];
 	if (!LB_GIVEN(op, o) || !LB_GIVEN(op, params) || !LB_GIVEN(op, grads))
@@ -287,7 +287,7 @@ static struct lb_tensor *const **in_order(int n, lb_tensor *const *grads)
 }
 
 /* Parameter i after the step, and its state. */
-static struct lb_tensor *step(const lb_optimizer *o, int i, struct lb_tensor *p, struct lb_tensor *g,
+static struct lb_tensor *step_one(const lb_optimizer *o, int i, struct lb_tensor *p, struct lb_tensor *g,
 			      struct lb_tensor **state)
 {
 	lb_dtype dtype = wide(p);
@@ -299,10 +299,10 @@ static struct lb_tensor *step(const lb_optimizer *o, int i, struct lb_tensor *p,
 	return x ? lb_astype(x, (lb_dtype)p->dtype) : NULL;
 }
 
-static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads,
+static bool update_all(const char *op, lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads,
 		   const void *site)
 {
-	if (!check(op, o, n, params, grads) || (!o->state && !state_init(o, n, params)))
+	if (!check_parameters(op, o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;
 	int each = 1 + o->n_each;
 	lb_auto_free struct lb_tensor *const **order = in_order(n, grads);
@@ -315,7 +315,7 @@ static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, l
 		for (int k = 0; k < n && ok; k++) {
 			int i = (int)(order[k] - grads);
 			struct lb_tensor **own = made + i * each;
-			own[0] = step(o, i, params[i], grads[i], own + 1);
+			own[0] = step_one(o, i, params[i], grads[i], own + 1);
 			ok = own[0] != NULL;
 		}
 		lb_made_for(mark, site, 0);
@@ -333,13 +333,13 @@ static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, l
 bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads)
 {
 	LB_ENTER();
-	return update("optimizer_update", o, n, params, grads, site);
+	return update_all("optimizer_update", o, n, params, grads, site);
 }
 
 bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, lb_tensor *loss)
 {
 	LB_ENTER();
-	if (!update("optimizer_step", o, n, params, grads, site))
+	if (!update_all("optimizer_step", o, n, params, grads, site))
 		return false;
 	lb_auto_free struct lb_tensor **roots = calloc((size_t)n + 1, sizeof *roots);
 	if (!roots)

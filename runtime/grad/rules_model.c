@@ -112,7 +112,7 @@ static struct lb_tensor *seen_before(int64_t queries, int64_t keys)
 
 /* lb_attention() with all scores; in: q, k, v, and a mask or not. Heads of q are taken apart into
  * those of k and, behind them, those that share one. */
-static bool attention(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+static bool attention_again(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	const struct lb_tensor *t = ((const struct lb_vjp *)context)->t;
 	struct lb_tensor *q = in[0], *k = in[1], *v = in[2];
@@ -148,7 +148,7 @@ static bool attention_grad(void *context, int n, lb_tensor *const *in, int n_out
 	(void)n_out;
 	const struct lb_vjp *v = context;
 	if (!v->pull_back(&(struct lb_pullback){ .name = "attention_grad",
-						 .fn = attention,
+						 .fn = attention_again,
 						 .context = context,
 						 .n_in = n - 1,
 						 .n_wrt = 3,
@@ -171,7 +171,7 @@ bool lb_rule_attention(const struct lb_vjp *v)
 	if (v->t->size == 0 || k->size == 0)
 		return true;
 	if (mask && lb_vjp_wants(v, 3)) /* it has as many elements as the scores */
-		return as_function(v, attention);
+		return as_function(v, attention_again);
 	lb_attention_grads d =
 	    lb_attention_grad(q, k, value, lb_param_double(v->t, 0), v->t->params[1] != 0, mask, v->g);
 	return lb_vjp_give(v, 0, d.q) && lb_vjp_give(v, 1, d.k) && lb_vjp_give(v, 2, d.v);

@@ -25,7 +25,7 @@ static int nth_wrt(const struct lb_pullback *p, int i)
 	return p->wrt ? p->wrt[i] : i;
 }
 
-static bool check(const struct lb_pullback *p)
+static bool check_parts(const struct lb_pullback *p)
 {
 	lb_function *fn = p->fn;
 	lb_tensor *const *in = p->in, **out = p->out, **grads = p->grads;
@@ -192,7 +192,7 @@ static bool pull_back(const struct lb_pullback *p, struct lb_trace *trace)
 
 bool lb_pull_back(const struct lb_pullback *p)
 {
-	if (!check(p))
+	if (!check_parts(p))
 		return false;
 	struct lb_trace *trace = lb_trace_begin();
 	if (!trace)

@@ -88,6 +88,7 @@ void lb_release(lb_tensor *x)
 
 lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x)
 {
+	LB_ENTER_WHOLE();
 	if (!LB_GIVEN_HERE("replace", kept) || !LB_GIVEN_HERE("replace", x))
 		return NULL;
 	lb_tensor *old = *kept;

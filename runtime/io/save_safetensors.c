@@ -63,7 +63,7 @@ static bool check_metadata(const char *op, const struct lb_safetensors_metadata 
 	return true;
 }
 
-static bool save(const char *op, const char *path, int n, const char *const *names, lb_tensor *const *xs,
+static bool save_tensors(const char *op, const char *path, int n, const char *const *names, lb_tensor *const *xs,
 		 const struct lb_safetensors_metadata *m, const void *site)
 {
 	struct lb_writer w;
@@ -97,7 +97,7 @@ static bool save(const char *op, const char *path, int n, const char *const *nam
 bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	return save("save_safetensors", path, n, names, xs, &(struct lb_safetensors_metadata){ 0 }, site);
+	return save_tensors("save_safetensors", path, n, names, xs, &(struct lb_safetensors_metadata){ 0 }, site);
 }
 
 bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs, int n_metadata,
@@ -109,5 +109,5 @@ bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
 		return lb_fail("%s: a list of %d metadata", op, n_metadata);
 	if (!LB_GIVEN_LIST(op, n_metadata, keys) || !LB_GIVEN_LIST(op, n_metadata, values))
 		return false;
-	return save(op, path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);
+	return save_tensors(op, path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);
 }

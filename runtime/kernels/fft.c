@@ -148,7 +148,7 @@ static struct lb_view dense(void *data, enum lb_dtype dtype, const struct lb_vie
 }
 
 /* That of real numbers is along the last axis of all: the first one, or the last one backwards. */
-static bool run(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask, int last, double scale,
+static bool run_plan(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask, int last, double scale,
 		const struct lb_view *to)
 {
 	struct lb_view from = *x, between = *to;
@@ -198,5 +198,5 @@ bool lb_kernel_fft(struct lb_exec *exec, int op, const struct lb_view *x, uint32
 	if (!exec->blas)
 		return lb_fail("%s: within the program a debugger calls no FFTW; tensor peek computes it beside it",
 			       lb_ops[op].name);
-	return run(exec, op, x, mask, last, scale, to);
+	return run_plan(exec, op, x, mask, last, scale, to);
 }

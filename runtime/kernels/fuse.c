@@ -62,7 +62,7 @@ static int arity_of(int op)
 	return lb_op_class(op) == LB_CLASS_UNARY ? 1 : lb_op_class(op) == LB_CLASS_BINARY ? 2 : 3;
 }
 
-static bool check(const struct lb_fuse *fuse)
+static bool check_fuse(const struct lb_fuse *fuse)
 {
 	if (fuse->rank < 0 || fuse->rank > LB_MAX_RANK || fuse->n_inputs < 0 || fuse->n_inputs > LB_FUSE_INPUTS ||
 	    fuse->n_insns < 0 || fuse->n_insns > LB_FUSE_INSNS || fuse->n_outputs < 0 ||
@@ -455,7 +455,7 @@ bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse)
 {
 	struct plan plan;
 	int64_t cost;
-	if (!check(fuse))
+	if (!check_fuse(fuse))
 		return false;
 	if (is_copy(fuse))
 		return run_copy(exec, fuse);

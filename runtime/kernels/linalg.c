@@ -364,7 +364,7 @@ static bool each(struct job *j, const struct lb_view *a, const struct lb_view *b
 	return true;
 }
 
-static bool run(struct job *j, const struct lb_view *a, const struct lb_view *b, char *to)
+static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_view *b, char *to)
 {
 	int64_t count = lb_shape_size(a->rank - 2, a->shape), parts[3];
 	find_parts(j, parts);
@@ -429,7 +429,7 @@ bool lb_kernel_linalg(struct lb_exec *exec, int op, const struct lb_view *x, boo
 		return false;
 	if (op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU && j.m != j.n)
 		return lb_fail("%s: %d by %d is not square", j.name, j.m, j.n);
-	return run(&j, x, NULL, to);
+	return run_solver(&j, x, NULL, to);
 }
 
 bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, const struct lb_view *b, bool upper, void *to)
@@ -440,5 +440,5 @@ bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, cons
 	if (j.m != j.n || b->rank != a->rank || b->dtype != a->dtype || b->shape[b->rank - 2] != j.n)
 		return lb_fail("%s: a and b do not go together", j.name);
 	j.k = (int)b->shape[b->rank - 1];
-	return run(&j, a, b, to);
+	return run_solver(&j, a, b, to);
 }

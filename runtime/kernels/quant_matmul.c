@@ -106,7 +106,7 @@ static void store_rows(void *arg, int64_t begin, int64_t end)
 						    copy->sums + i * copy->n, NULL, NULL);
 }
 
-static void load(const struct product *p, int64_t first, int64_t m)
+static void load_product(const struct product *p, int64_t first, int64_t m)
 {
 	lb_parallel(p->exec, m, GRAIN / (p->k + 1) + 1, load_rows, &(struct copy){ .p = p, .first = first });
 }
@@ -213,7 +213,7 @@ static void multiply_few(const struct product *p)
 	for (int64_t first = 0; first < p->m; first += AT_ONCE) {
 		struct few few = { .p = p, .m = (int)least(p->m - first, AT_ONCE), .x = p->rows, .sums = p->sums };
 		few.padded = few.m <= 2 ? few.m : few.m <= 4 ? 4 : 8;
-		load(p, first, few.m);
+		load_product(p, first, few.m);
 		memset(p->rows + few.m * p->x_row, 0, (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
 		if (p->cuts[0].digits)
 			multiply_cut(&few);
@@ -284,7 +284,7 @@ static bool multiply_many(const struct product *p)
 		struct many many = { p, first, m, (const float *)(const void *)p->x + first * p->strides[0],
 				     p->strides[0] };
 		if (p->rows) {
-			load(p, first, m);
+			load_product(p, first, m);
 			many.x = p->rows;
 			many.x_row = p->x_row;
 		}

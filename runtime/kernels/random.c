@@ -121,7 +121,7 @@ static bool check_dtype(const char *op, enum lb_dtype dtype)
 		       lb_dtypes[dtype].name);
 }
 
-static bool check(const char *op, enum lb_dtype dtype, int64_t first)
+static bool check_random(const char *op, enum lb_dtype dtype, int64_t first)
 {
 	return check_dtype(op, dtype) && ((first >= 0 && first % LB_PHILOX_ELEMENTS_EACH == 0) ||
 					  lb_fail("%s: cannot begin with element %lld", op, (long long)first));
@@ -133,7 +133,7 @@ bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int6
 	struct draw draw = {
 		.to = to, .dtype = dtype, .key = key, .skipped = (uint64_t)first, .low = low, .high = high
 	};
-	if (!check("random_uniform", dtype, first))
+	if (!check_random("random_uniform", dtype, first))
 		return false;
 	lb_parallel(exec, n, GRAIN, uniform_range, &draw);
 	return true;
@@ -194,7 +194,7 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, uint64_t key)
 {
 	struct draw draw = { .to = to, .dtype = dtype, .n = n, .key = key, .skipped = (uint64_t)first };
-	if (!check("random_normal", dtype, first))
+	if (!check_random("random_normal", dtype, first))
 		return false;
 	lb_parallel(exec, n / 2 + n % 2, GRAIN / 4, normal_range, &draw);
 	return true;

@@ -23,7 +23,7 @@ static inline float of_bf16(float x)
 	return lb_bf16_to_float(lb_float_to_bf16(x));
 }
 
-static float load(const struct job *job, const struct lb_view *x, int64_t at)
+static float load_element(const struct job *job, const struct lb_view *x, int64_t at)
 {
 	uint16_t half = ((const uint16_t *)x->data)[at];
 
@@ -50,7 +50,7 @@ static void row(const struct job *job, int64_t begin, int64_t n, const float *co
 	float sums[COLUMNS] = { 0 };
 
 	for (int64_t i = 0; i < job->k; i++, columns += COLUMNS) {
-		float x = load(job, job->a, begin + i * stride);
+		float x = load_element(job, job->a, begin + i * stride);
 		if (job->is_bf16)
 			ADD(of_bf16);
 		else
@@ -71,7 +71,7 @@ static void block(void *arg, void *scratch, int64_t task)
 
 	for (int64_t i = 0; i < job->k; i++)
 		for (int64_t j = 0; j < n; j++)
-			columns[i * COLUMNS + j] = load(job, job->b, from_b + i * along[0] + (first + j) * along[1]);
+			columns[i * COLUMNS + j] = load_element(job, job->b, from_b + i * along[0] + (first + j) * along[1]);
 	for (int64_t i = 0; i < job->m; i++)
 		row(job, from_a + i * job->a->strides[rank - 2], n, columns,
 		    job->to + (batch * job->m + i) * job->n + first);

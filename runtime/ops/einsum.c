@@ -337,7 +337,7 @@ static bool matrix_product(const struct einsum *e, struct term *a, const struct 
 	return a->x != NULL;
 }
 
-static struct lb_tensor *compute(const struct einsum *e, int n, struct term *terms, const struct term *out)
+static struct lb_tensor *compute_einsum(const struct einsum *e, int n, struct term *terms, const struct term *out)
 {
 	enum lb_dtype dtype;
 	struct lb_tensor *xs[LB_EINSUM_MOST];
@@ -392,6 +392,6 @@ lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 	struct term terms[LB_EINSUM_MOST], out;
 	if (!parse(&e, n, xs, terms, &out))
 		return NULL;
-	struct lb_tensor *y = compute(&e, n, terms, &out);
+	struct lb_tensor *y = compute_einsum(&e, n, terms, &out);
 	return y == xs[0] ? lb_untouched(y, site) : y;
 }

@@ -31,5 +31,8 @@ int main(void)
 				checkpoint(stale, here);
 		}
 	checkpoint(stale, here);
+	LB_SCOPE
+		lb_replace(&here, lb_named("other", lb_scalar(4)));
+	checkpoint(stale, here);
 	return 0;
 }

@@ -27,3 +27,6 @@ tensor print #2
 tensor print stale
 tensor locals
 pipe tensor locals --json | grep -o '"gone":.*'
+continue
+# what a call of the library lets go of, its caller has
+tensor events gone --last 1
