@@ -34,5 +34,10 @@ int main(void)
 	LB_SCOPE
 		lb_replace(&here, lb_named("other", lb_scalar(4)));
 	checkpoint(stale, here);
+	LB_SCOPE {
+		lb_tensor *vast = lb_as_strided(here, LB_SHAPE(1 << 30, 1 << 30), LB_STRIDES(0, 0), 0);
+		lb_eval(lb_named("vast", vast));
+		checkpoint(stale, vast);
+	}
 	return 0;
 }

@@ -1,7 +1,9 @@
 /* The file is written piece by piece under another name, and renamed when it is whole. */
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -161,6 +163,24 @@ static const struct format *take_path(struct save *s, const char *text)
 	return format;
 }
 
+/* A view may have more elements than any disk: it is not filled first to find out. */
+static bool has_room(const struct save *s)
+{
+	lb_auto_free char *path = strdup(s->path);
+	struct statvfs disk;
+	char needed[32], left[32];
+	uint64_t n;
+
+	if (!path)
+		return lb_fail("out of memory");
+	if (statvfs(dirname(path), &disk) != 0 || __builtin_mul_overflow((uint64_t)disk.f_bavail, disk.f_frsize, &n) ||
+	    n >= (uint64_t)nbytes(s))
+		return true;
+	lbx_format_bytes(nbytes(s), needed, sizeof needed);
+	lbx_format_bytes((int64_t)n, left, sizeof left);
+	return lb_fail("save: %s: the values take %s, and there is room for %s", s->path, needed, left);
+}
+
 static bool write_file(struct save *s, const struct format *format, struct lbx_out *out)
 {
 	bool widened = s->from.array.dtype == LB_BF16 && !format->has_bfloat16, done;
@@ -169,7 +189,7 @@ static bool write_file(struct save *s, const struct format *format, struct lbx_o
 	s->wide = widened ? malloc(PIECE * sizeof *s->wide) : NULL;
 	if (widened && !s->wide)
 		return lb_fail("out of memory");
-	done = lb_writer_begin(&s->writer, s->path);
+	done = has_room(s) && lb_writer_begin(&s->writer, s->path);
 	if (done)
 		done = lb_writer_end(&s->writer, format->write(s, out));
 	free(s->wide);
