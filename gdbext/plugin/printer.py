@@ -9,6 +9,8 @@ PAGE = 1000  # elements that are shown together: who opens a tensor of a billion
 IN_C = {"bool": "bool", "float32": "float", "float64": "double", "int8": "signed char", "uint8": "unsigned char", "int16": "short",
         "uint16": "unsigned short", "int32": "int", "uint32": "unsigned int", "int64": "long", "uint64": "unsigned long"}
 READER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t)
+# There, newer gdbs ask a variable for its text, too, before they open it: it cannot be told from what is printed.
+IS_MI = bool(gdb.convenience_variable("_lb_mi"))
 plugin = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if line.rstrip().endswith("lazybones-gdb.so")))
 
 @READER
@@ -30,6 +32,16 @@ def opened(address, kind):
     pointer = gdb.Value(address).cast(kind.pointer())
     return pointer if kind.sizeof > LARGE else pointer.dereference()
 
+given = None  # the address of the child that was given last, until the next is asked for: of what is printed, it is printed now
+
+def one_by_one(children):
+    global given
+    try:
+        for name, given, kind in children:
+            yield name, opened(given, kind)
+    finally:
+        given = None
+
 class Line:
     """A handle: its one line, which gdb tells a front end of what has no children."""
 
@@ -43,10 +55,10 @@ class Line:
 class Record(Line):
     """What it leads to, *p: its values, too."""
 
-    is_printed = False  # all at once, with its children: a front end that opens them one by one wants no text
+    is_printed = False  # all at once, with its children, which a front end opens one by one
 
     def to_string(self):
-        self.is_printed = True
+        self.is_printed = not IS_MI
         return super().to_string()
 
     def children(self):
@@ -56,7 +68,7 @@ class Record(Line):
         kind, some = gdb.lookup_type(IN_C[t["dtype"]]), self.is_printed and most and t["size"] > most
         for n in [most] if some else reversed(t["shape"]):
             kind = kind.array(n - 1)
-        yield "first" if some else "values", opened(int(t["data"], 16), kind)
+        yield from one_by_one([("first" if some else "values", int(t["data"], 16), kind)])
 
 class Pages:
     """A pointer to an array that is too long to be listed: its elements in groups, arrays of that kind again."""
@@ -67,18 +79,21 @@ class Pages:
         self.at, self.element, (self.low, self.high) = int(pointer), kind.target(), kind.range()
 
     def to_string(self):
-        self.is_printed = True
+        self.is_printed = not IS_MI
         return f"{self.at:#x}"
 
     def children(self):
+        return iter(()) if self.is_printed or self.at == given else one_by_one(self.groups())
+
+    def groups(self):
         step = 1
         while (self.high - self.low) // step >= PAGE:
             step *= PAGE
-        for low in range(self.low, 0 if self.is_printed else self.high + 1, step):
+        for low in range(self.low, self.high + 1, step):
             high = min(low + step - 1, self.high)
             kind = self.element if step == 1 else self.element.array(low, high)
             name = str(low) if step == 1 else f"{low}..{high}"
-            yield name, opened(self.at + (low - self.low) * self.element.sizeof, kind)
+            yield name, self.at + (low - self.low) * self.element.sizeof, kind
 
 def lazybones_look_up(value):
     kind = value.type.strip_typedefs()
