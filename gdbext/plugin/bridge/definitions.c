@@ -63,6 +63,14 @@ const char lbx_definitions[] =
     "_lb_arm\n"
     "end\n"
     "end\n"
+	/* before the program goes on; a stop's commands, if gdb has forgotten them (bridge.c), run before that */
+    "set $_lb_forgets = $_gdb_major > 0x11\n"
+    "define _lb_goes\n"
+    "if $_lb_forgets\n"
+    "source " LBX_SETTLE_FILE "\n"
+    "end\n"
+    "_lb_attached\n"
+    "end\n"
 	/* a graph that is being computed has to end first */
     "set $_lb_graph = 0\n"
     "set $_lb_returns = 0\n"
