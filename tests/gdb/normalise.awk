@@ -4,6 +4,8 @@
 /^tensor print 'two words'$/ { sub(/'$/, "") }
 /^Do you need "set solib-search-path" or "set sysroot"\?$/ { next }
 /^warning: [0-9]+\t.*: No such file or directory$/ { sub(/^warning: /, ""); $0 = $0 "." }
+/^List of "tensor [^"]+" subcommands:$/ { gsub(/"/, "") }
+/^Type "help [^"]+" followed by subcommand name / { split($0, quoted, /"(help )?/); sub(/followed by /, "&" quoted[2] " ") }
 /^Reached end of recorded history; stopping\.$/ { $0 = "No more reverse-execution history." }
 /^Backward execution from here not possible\.$/ { next }
 /^Following forward execution will be added to history\.$/ { next }
@@ -12,6 +14,7 @@
 /^(Warning: couldn't activate thread debugging|To (enable execution|completely disable)|For more information about this sec)/ { next }
 /^(\tadd-auto-load-safe-path |\tset auto-load safe-path |line to your configuration file |"Auto-loading safe path"|\tinfo "\(gdb\)Auto)/ { next }
 /^No breakpoints, watchpoints, tracepoints, or catchpoints\.$/ { $0 = "No breakpoints or watchpoints." }
+/^\[LWP [0-9]+ (\(id [0-9]+\) )?exited\]$/ { next }
 /^\[Thread debugging|^Using host libthread_db|^BFD: |^warning: |^\[New |^\[Thread |^\[Switching / { next }
 / - command (started|finished)$|^Command execution time/ { next }
 /^Reading |^Remote debugging using|^Listening on|^Core was generated|^Process .* created/ { next }

@@ -32,9 +32,9 @@ struct lbx_context;
 /* In place of a line with more words than the script can hand over. */
 #define LBX_TOO_MANY_WORDS "_too-many-words"
 
-/* The command that stands behind those that complete options (script.c), below each of theirs; and behind a line's name: its
- * first word is such an option, which a blank parts from what followed it without. */
-#define LBX_OPTION_COMMAND "---"
+/* The option that is a command, below each command whose options complete (script.c), and behind their lines' names. The other
+ * options are aliases of it: each is its first word then, so marked, and a blank parts it from what followed it without. */
+#define LBX_OPTION_COMMAND "--json"
 #define LBX_OPTION_FIRST "+"
 
 /* A command of gdb's, not a line: what the breakpoint of `step in` runs (definitions.c). */

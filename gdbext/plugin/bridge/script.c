@@ -75,27 +75,35 @@ static void define(struct text *script, const char *command, const char *name, b
 
 /* gdb completes the arguments of a `define`d command from the symbols of the program and its libraries, hundreds of them;
  * but it completes words that are commands themselves. So options are, where nothing that is a symbol may stand, and words
- * that a command takes as its first alone: aliases of one command, which is handed the word again. gdb shows no help of it and its aliases, since it is deprecated. Words
+ * that a command takes as its first alone: aliases of `--json`, which is handed the word. All are deprecated, so that gdb shows
+ * them by TAB, where there is nothing else, but not below the help of the command, which tells of them. Words
  * that are none go to the command itself; `-` and `--` must not be taken for the beginning of an option. */
 static bool completes_options(const struct lbx_command *row)
 {
 	return !*row->arguments || row->word || strncmp(row->arguments, "[GLOB]", 6) == 0;
 }
 
+static void deprecate(struct text *script, const char *command, const char *option)
+{
+	text_printf(script, "maintenance deprecate %s %s\n%s %s\n", command, option, command, option);
+}
+
 static void define_option(struct text *script, const char *how, const char *command, const char *option)
 {
-	text_printf(script, "alias %s-- %s %s = %s " LBX_OPTION_COMMAND " %s\n", how, command, option, command, option);
+	text_printf(script, "alias %s-- %s %s = %s " LBX_OPTION_COMMAND " " LBX_OPTION_FIRST "%s\n", how, command, option,
+		    command, option);
+	deprecate(script, command, option);
 }
 
 static void define_behind_options(struct text *script, const char *command, const struct lbx_command *row)
 {
-	char name[80], hidden[80];
+	char name[80], behind[80];
 
 	snprintf(name, sizeof name, "%s" LBX_OPTION_FIRST, row->name);
-	snprintf(hidden, sizeof hidden, "%s " LBX_OPTION_COMMAND, command);
-	text_printf(script, "define-prefix %s\ndefine %s\nif $_lb_hides\nelse\n", command, hidden);
+	snprintf(behind, sizeof behind, "%s " LBX_OPTION_COMMAND, command);
+	text_printf(script, "define-prefix %s\ndefine %s\nif $_lb_hides\nelse\n", command, behind);
 	define_body(script, name, row->needs & LBX_SELECTS_FRAME);
-	text_printf(script, "end\nend\ndefine-prefix %s\n", hidden);
+	text_printf(script, "end\nend\ndefine-prefix %s\n", behind);
 }
 
 static void define_options(struct text *script, const struct lbx_command *row)
@@ -104,17 +112,15 @@ static void define_options(struct text *script, const struct lbx_command *row)
 	const int max = sizeof row->options / sizeof *row->options;
 
 	snprintf(command, sizeof command, "tensor %s", row->name);
-	text_printf(script, "maintenance deprecate %s " LBX_OPTION_COMMAND "\n", command);
+	deprecate(script, command, LBX_OPTION_COMMAND);
 	define_option(script, "-a ", command, "-");
 	define_option(script, "-a ", command, "--");
 	for (int i = 0; i < max && row->options[i].name; i++) {
 		snprintf(option, sizeof option, "--%s", row->options[i].name);
 		define_option(script, "", command, option);
 	}
-	define_option(script, "", command, "--json");
 	for (int i = 0; row->word && row->word(i); i++)
 		define_option(script, "", command, row->word(i));
-	text_printf(script, "%s -\n", command);
 }
 
 /* `help` and `apropos` show each by its own text then, not all of them with what they are aliases of. */
@@ -126,7 +132,7 @@ static void document_options(struct text *script, const struct lbx_command *row)
 		text_printf(script, "document tensor %s --%s\n%s%s%s\nend\n", row->name, row->options[i].name,
 			    row->options[i].value ? row->options[i].value : "", row->options[i].value ? ": " : "",
 			    row->options[i].help);
-	text_printf(script, "document tensor %s --json\n" LBX_JSON_HELP "\nend\n", row->name);
+	text_printf(script, "document tensor %s " LBX_OPTION_COMMAND "\n" LBX_JSON_HELP "\nend\n", row->name);
 	for (int i = 0; row->word && row->word(i); i++)
 		text_printf(script, "document tensor %s %s\n`help tensor %s` tells of it.\nend\n", row->name, row->word(i),
 			    row->name);

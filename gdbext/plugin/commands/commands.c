@@ -145,16 +145,22 @@ static bool run(struct lbx_context *context, const struct job *job)
 	return run_row(context, job);
 }
 
-/* "--limit =3" was "--limit=3". */
-static void join_option(const char **words)
+/* "+--limit =3" was "--limit=3"; "-3" was "--json -3". */
+static const char *join_option(const char *words)
 {
 	static char joined[LBX_BRIDGE_LINE];
-	const char *blank = strchr(*words, ' ');
+	const bool is_alias = *words == *LBX_OPTION_FIRST;
+	const char *rest = words + strcspn(words, " ");
 
-	if (!blank || blank[1] != '=')
-		return;
-	snprintf(joined, sizeof joined, "%.*s%s", (int)(blank - *words), *words, blank + 1);
-	*words = joined;
+	if (is_alias)
+		words++;
+	if (!is_alias)
+		snprintf(joined, sizeof joined, LBX_OPTION_COMMAND "%s%s", *words && *words != '=' ? " " : "", words);
+	else if (*rest && rest[1] == '=')
+		snprintf(joined, sizeof joined, "%.*s%s", (int)(rest - words), words, rest + 1);
+	else
+		return words;
+	return joined;
 }
 
 static struct lbx_pointer told[4];
@@ -194,7 +200,7 @@ static struct job take_line(const char *text)
 	char *first = strstr(job.name, LBX_OPTION_FIRST);
 	if (first) {
 		*first = '\0';
-		join_option(&job.words);
+		job.words = join_option(job.words);
 	}
 	job.line = lbx_gdb_line(job.name);
 	job.row = job.line ? NULL : lbx_gdb_command(job.name);
