@@ -178,7 +178,8 @@ const struct lbx_route lbx_route_breakpoint = {
 	.tool = "set_breakpoint",
 	.summary = "stop at a line or a function",
 	.help = "Paths may be relative to the server's directory, or lead through links. A line without code means the next that\n"
-		"has some; the answer tells which. Where there is none, the error names the nearest.",
+		"has some, in newer gdbs of the same function; the answer tells which. Where there is none, the error names the\n"
+		"nearest.",
 	.needs = LBX_WITH_GDB,
 	.params = {
 		{ "file_path", LBX_STRING, false, "a source file" },

@@ -283,6 +283,9 @@ def case_breakpoints():
         check("a line without code: the next that has some", told["line"] > LINES["no code"], told)
         again = s.data("POST", "/debug/breakpoint/remove", file_path=SOURCE, line=LINES["no code"])
         check("is removed as it was set", again["removed"] == told["id"], again)
+        status, told = s.post("/debug/breakpoint", file_path=SOURCE, line=LINES["between functions"])
+        check("between functions: the next, or the nearest lines", told["data"]["line"] > LINES["between functions"]
+              if status == 200 else status == 422 and f", {LINES['between functions'] + 2}," in told["error"], told)
         told = s.data("POST", "/debug/breakpoint", file_path="loop.c", line=LINES["told"])
         status, answer = s.post("/debug/breakpoint/remove", file_path="p.c", line=LINES["told"])
         check("a file that only ends alike", status == 404, answer)
