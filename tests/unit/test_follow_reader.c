@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -14,9 +16,11 @@ bool lbx_front_end_is_mi(void)
 	return false;
 }
 
+static bool draws_screen = true;
+
 bool lbx_front_end_draws_screen(void)
 {
-	return true; /* nothing is drawn here */
+	return draws_screen; /* then nothing is drawn here */
 }
 
 bool lbx_front_end_is_batch(void)
@@ -70,9 +74,94 @@ static void a_line_goes_on(void **state)
 	assert_false(reader.is_begun);
 }
 
+/* ---- a program that gdb has stopped: gdb tells of that in pieces, between which nothing is drawn ---- */
+
+static pid_t stopped_program(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+	assert_true(WIFSTOPPED(status));
+	return child;
+}
+
+/* What was drawn within so many milliseconds: its length. */
+static ssize_t drawn(int from, int ms)
+{
+	struct pollfd end = { .fd = from, .events = POLLIN };
+	char bytes[4096];
+
+	return poll(&end, 1, ms) > 0 ? read(from, bytes, sizeof bytes) : 0;
+}
+
+static bool becomes_late(void)
+{
+	bool late = false;
+
+	for (int i = 0; i < 10000 && !late; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		pthread_mutex_lock(&reader.lock);
+		late = reader.is_late;
+		pthread_mutex_unlock(&reader.lock);
+	}
+	return late;
+}
+
+static void a_stop_is_told_whole(void **state)
+{
+	const struct lbx_follower follower = { .names = "loss", .stat = "mean", .last = LBX_FOLLOWED };
+	struct lbx_out out = { .width = 80 };
+	int terminal[2], before = dup(STDOUT_FILENO);
+
+	(void)state;
+	fflush(stdout);
+	assert_int_equal(pipe(terminal), 0);
+	assert_true(dup2(terminal[1], STDOUT_FILENO) >= 0);
+	draws_screen = false;
+	lbx_follow_reader_begin(&follower, &out);
+	pthread_mutex_lock(&reader.lock);
+	reader.is_chart = true;
+	pthread_mutex_unlock(&reader.lock);
+	pid_t child = stopped_program();
+	lbx_follow_reader_expect(child);
+	int program = open(lbx_follow_reader_path(), O_WRONLY | O_CLOEXEC);
+
+	put_value(program, 1);
+	bool late = becomes_late();
+	ssize_t standing = drawn(terminal[0], 50);
+	lbx_follow_reader_settle(false); /* gdb has told of it */
+	ssize_t settled = drawn(terminal[0], 0);
+	put_value(program, 2);
+	bool late_again = becomes_late();
+	ptrace(PTRACE_CONT, child, NULL, NULL);
+	ssize_t running = drawn(terminal[0], 10000);
+	waitpid(child, NULL, 0);
+	lbx_follow_reader_end();
+	draws_screen = true;
+	dup2(before, STDOUT_FILENO);
+	close(before);
+	close(terminal[0]);
+	close(terminal[1]);
+	close(program);
+
+	assert_true(late);
+	assert_int_equal(standing, 0);
+	assert_true(settled > 0);
+	assert_true(late_again);
+	assert_true(running > 0);
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(a_look_is_a_copy), cmocka_unit_test(a_line_goes_on) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(a_look_is_a_copy), cmocka_unit_test(a_line_goes_on),
+						   cmocka_unit_test(a_stop_is_told_whole) };
 
 	return cmocka_run_group_tests_name("follow_reader", tests, NULL, NULL);
 }
