@@ -69,12 +69,16 @@ static void list_rules(struct lbx_out *out)
 
 static bool run_explain(struct lbx_context *context, const struct lbx_args *args)
 {
-	bool is_first = true;
+	bool is_first = true, is_any = false;
 
 	if (!args->n) {
 		list_rules(context->out);
 		return lb_ok();
 	}
+	for (const struct lbx_rule *const *r = lbx_rules; *r && !is_any; r++)
+		is_any = lbx_rule_is(*r, args->v[0]);
+	if (!is_any)
+		return lbx_misuse("there is no rule '%s': `explain` without a word lists them", args->v[0]);
 	lbx_begin_list(context->out, NULL);
 	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
 		if (!lbx_rule_is(*r, args->v[0]))
@@ -84,8 +88,7 @@ static bool run_explain(struct lbx_context *context, const struct lbx_args *args
 		is_first = false;
 	}
 	lbx_end(context->out);
-	return is_first ? lbx_misuse("there is no rule '%s': `explain` without a word lists them", args->v[0])
-			: lb_ok();
+	return lb_ok();
 }
 
 const struct lbx_command lbx_command_explain = {

@@ -112,6 +112,17 @@ static bool tells_addresses(const struct lbx_command *row, const struct lbx_args
 	return (row->needs & LBX_GIVES_ADDRESSES) && !lbx_args_option(args, "handles");
 }
 
+/* Of a line that is wrong before its last word. */
+static bool ends_with_json(const char *words)
+{
+	static const char option[] = " --json";
+	size_t n = strlen(words);
+
+	while (n && words[n - 1] == ' ')
+		n--;
+	return n >= sizeof option - 1 && strncmp(words + n - (sizeof option - 1), option, sizeof option - 1) == 0;
+}
+
 static bool run_row(struct lbx_context *context, const struct job *job)
 {
 	struct lbx_args args;
@@ -122,7 +133,7 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 	if (!now)
 		return true;
 	bool parsed = lbx_args_parse_line(job->row, job->words, &args);
-	context->out->json = lbx_args_option(&args, "json") != NULL;
+	context->out->json = lbx_args_option(&args, "json") || (!parsed && ends_with_json(job->words));
 	if (!parsed || !meet_needs(context, job->row))
 		return false;
 	if (lbx_args_name_a_file(&args) && !is_known(context, job->row))
