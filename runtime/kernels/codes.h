@@ -11,8 +11,9 @@
 
 #define LB_E2M1_VALUES { 0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.f, -0.5f, -1, -1.5f, -2, -3, -4, -6 }
 #define LB_E2M1_MAX 6.f
+#define LB_E2M1_BYTES 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0 /* twice the values, and a shift more */
 #define LB_E4M3_MAX 448.f
-enum { LB_E4M3_NAN = 0x7f, LB_E8M0_NAN = 0xff };
+enum { LB_E2M1_SHIFT = 12, LB_E4M3_NAN = 0x7f, LB_E8M0_NAN = 0xff };
 
 static inline int lb_codes_bits(int kind)
 {

@@ -1,6 +1,8 @@
-/* x @ w, w quantised, in one of four ways; none ever holds w's floats as a whole:
+/* x @ w, w quantised, in one of five ways; none ever holds w's floats as a whole:
  *   - one row of x, or any that are rounded to 8 bits, w transposed, of 4-bit codes: these are
  *     multiplied with x's digits (simd/digits.c), a few rows of w at a time;
+ *   - more rows of x, w likewise, where the processor is fast at it: the same, w's codes unpacked
+ *     once for all rows (quant_panels.c);
  *   - few rows of x, w transposed: a row of w at a time is decoded in registers and
  *     multiplied with all of x (simd/quant.c), so w is read once, as codes;
  *   - few rows of x, w as it is: two rows of w at a time are decoded likewise, and added to
@@ -10,17 +12,20 @@
  * Sums are kept in float over all of k and rounded once. */
 #include "base/plural.h"
 #include "kernels/layout.h"
-#include "kernels/quant_rows.h"
+#include "kernels/quant_panels.h"
 #include "kernels/share.h"
 
 enum {
 	FEW = 24,         /* rows of x for which decoding w again for each 8 is still faster */
 	FEW_PLAIN = 16,   /* the same, w not transposed */
+	PANELS_LEAST = 3, /* rows of x for which codes are unpacked first */
+	PANELS_LEAST_ROUNDED = 5,
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
 	TILE_LINES = 128,
 	TILE_DEPTH = 256, /* multiples of every group */
 	BLOCK = 512,      /* rows of x beside a tile */
+	CUT_AT_ONCE = 256, /* rows of x in digits, beside a panel */
 	GRAIN = 1 << 16,
 };
 
@@ -37,7 +42,7 @@ struct product {
 	struct lb_quant_matrix w;
 	char *to;
 	float *rows, *sums; /* scratch; rows NULL: x can be read where it is */
-	struct lb_cut cuts[AT_ONCE]; /* scratch; without digits where x is not cut */
+	struct lb_cut *cuts; /* scratch; NULL where x is not cut */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -60,7 +65,8 @@ static void round_row(const struct product *p, float *x)
 	enum { GROUP = 16 };
 	int8_t digits[128];
 	float steps[LB_CUT_TOGETHER / 8], sums[LB_CUT_TOGETHER / GROUP];
-	struct lb_cut cut = { .planes = 1, .half = 64, .digits = digits, .steps = steps, .sums = sums };
+	int32_t wholes[LB_CUT_TOGETHER / GROUP];
+	struct lb_cut cut = { 1, 64, digits, steps, sums, wholes };
 	for (int64_t at = 0; at < p->k; at += LB_CUT_TOGETHER) {
 		int64_t n = least(p->k - at, LB_CUT_TOGETHER);
 		if (p->tiles->cut(n, x + at, GROUP, &cut))
@@ -91,7 +97,7 @@ static void load_rows(void *arg, int64_t begin, int64_t end)
 			lb_gather_row(line, from + j * p->column * bytes, n, p->column, bytes);
 			convert(n, to + j, line, NULL, NULL);
 		}
-		if (p->rounded && !p->cuts[0].digits)
+		if (p->rounded && !p->cuts)
 			round_row(p, to);
 	}
 }
@@ -189,6 +195,14 @@ static void multiply_transposed(struct few *few)
 	lb_parallel(p->exec, (p->n + few->rows - 1) / few->rows, GRAIN / (p->k * few->rows + 1) + 1, dot_rows, few);
 }
 
+/* A row that is not finite, for which there are no digits. */
+static void multiply_whole(const struct product *p, float *x, float *sums)
+{
+	if (p->rounded)
+		round_row(p, x);
+	multiply_transposed(&(struct few){ .p = p, .m = 1, .padded = 1, .x = x, .sums = sums });
+}
+
 /* x in digits, and then once more, as they are, the rows that are not finite. */
 static void multiply_cut(struct few *few)
 {
@@ -198,14 +212,9 @@ static void multiply_cut(struct few *few)
 		finite[i] = p->tiles->cut(p->k, few->x + i * p->x_row, p->w.group, &p->cuts[i]);
 	few->cuts = p->cuts;
 	multiply_transposed(few);
-	for (int i = 0; i < few->m; i++) {
-		struct few one = { .p = p, .m = 1, .padded = 1, .x = few->x + i * p->x_row, .sums = few->sums + i * p->n };
-		if (finite[i])
-			continue;
-		if (p->rounded)
-			round_row(p, one.x);
-		multiply_transposed(&one);
-	}
+	for (int i = 0; i < few->m; i++)
+		if (!finite[i])
+			multiply_whole(p, few->x + i * p->x_row, few->sums + i * p->n);
 }
 
 static void multiply_few(const struct product *p)
@@ -215,7 +224,7 @@ static void multiply_few(const struct product *p)
 		few.padded = few.m <= 2 ? few.m : few.m <= 4 ? 4 : 8;
 		load_product(p, first, few.m);
 		memset(p->rows + few.m * p->x_row, 0, (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
-		if (p->cuts[0].digits)
+		if (p->cuts)
 			multiply_cut(&few);
 		else if (p->transpose)
 			multiply_transposed(&few);
@@ -295,24 +304,67 @@ static bool multiply_many(const struct product *p)
 	return true;
 }
 
+/* ---- more rows, in digits ---- */
+
+struct cutting {
+	const struct product *p;
+	int64_t first; /* row of x */
+	bool finite[CUT_AT_ONCE];
+};
+
+static void cut_row(void *arg, void *scratch, int64_t i)
+{
+	struct cutting *cutting = arg;
+	struct product p = *cutting->p;
+	p.rows = scratch;
+	load_rows(&(struct copy){ .p = &p, .first = cutting->first + i }, 0, 1);
+	cutting->finite[i] = p.tiles->cut(p.k, p.rows, p.w.group, &p.cuts[i]);
+}
+
+static bool multiply_panels(const struct product *p)
+{
+	int64_t bytes = p->n * lb_width_of(p->dtype);
+	for (int64_t first = 0; first < p->m; first += CUT_AT_ONCE) {
+		int64_t m = least(p->m - first, CUT_AT_ONCE);
+		struct cutting cutting = { .p = p, .first = first };
+		struct lb_quant_panels panels = { &p->w, m, p->n, p->k, p->cuts, p->dtype, p->to + first * bytes };
+		if (!lb_share(p->exec, m, GRAIN / (p->k + 1) + 1, p->k * 4, cut_row, &cutting) ||
+		    !lb_multiply_quant_panels(p->exec, &panels))
+			return false;
+		for (int64_t i = 0; i < m; i++) {
+			if (cutting.finite[i])
+				continue;
+			load_product(p, first + i, 1);
+			multiply_whole(p, p->rows, p->sums);
+			store(p, first + i, 1, 0, p->n);
+		}
+	}
+	return true;
+}
+
 /* ---- the whole ---- */
 
 /* Scratch in one piece, which the arena keeps for the next product: floats, and room for `cuts` rows of x in digits. */
-static bool take(struct product *p, int64_t rows, int64_t sums, int cuts)
+static bool take(struct product *p, int64_t rows, int64_t sums, int64_t cuts)
 {
 	int64_t floats, bytes, half = (p->k / 2 + 63) & ~(int64_t)63;
 	int planes = p->rounded ? 1 : LB_PLANES;
-	int64_t digits = planes * half / 2, steps = half / 4, each = digits + steps + half / 8; /* floats */
+	int64_t digits = planes * half / 2, steps = half / 4, each = digits + steps + half / 4; /* floats */
+	int64_t table = (cuts * (int64_t)sizeof *p->cuts + 63) / 64 * 16;
 	rows = (rows + 15) & ~(int64_t)15; /* so that each begins a cache line */
-	if (!lb_sum_of(rows + cuts * each, sums, &floats) || !lb_mul(floats, (int64_t)sizeof(float), &bytes))
+	if (!lb_sum_of(rows + table + cuts * each, sums, &floats) || !lb_mul(floats, (int64_t)sizeof(float), &bytes))
 		return lb_fail("quantized_matmul: rows of %lld elements are too long", (long long)p->k);
 	float *at = p->exec->scratch(p->exec, bytes);
 	if (!at)
 		return false;
 	p->rows = rows ? at : NULL;
 	at += rows;
-	for (int i = 0; i < cuts; i++, at += each)
-		p->cuts[i] = (struct lb_cut){ planes, half, (int8_t *)at, at + digits, at + digits + steps };
+	p->cuts = cuts ? (struct lb_cut *)(void *)at : NULL;
+	at += table;
+	for (int64_t i = 0; i < cuts; i++, at += each) {
+		float *sums_at = at + digits + steps;
+		p->cuts[i] = (struct lb_cut){ planes, half, (int8_t *)at, at + digits, sums_at, (int32_t *)sums_at + half / 8 };
+	}
 	p->sums = at;
 	return true;
 }
@@ -358,12 +410,15 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	}
 	p.row_axes = lb_join_axes(p.row_axes, p.shape, 1, &p.strides);
 	lb_quant_matrix_of(q, &p.w);
-	bool cut = transpose && p.k > 0 && lb_codes_bits(p.w.kind) == 4 && (rounded || p.m == 1);
+	bool codes = transpose && p.k > 0 && lb_codes_bits(p.w.kind) == 4;
+	bool panels = codes && p.m >= (rounded ? PANELS_LEAST_ROUNDED : PANELS_LEAST) && lb_has_quant_panels();
+	bool cut = codes && (rounded || p.m == 1 || panels);
 	bool many = !cut && p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
-	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE;
+	int64_t rows = many ? least(p.m, BLOCK) : panels ? 1 : AT_ONCE;
+	int64_t cuts = !cut ? 0 : p.m == 1 ? 1 : panels ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
 	bool in_place = many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
-	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, !cut ? 0 : p.m > 1 ? AT_ONCE : 1))
+	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, cuts))
 		return false;
 	struct product part = p;
 	for (int64_t i = 0; i < count; i++) {
@@ -379,9 +434,9 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 								 lb_width_of(q->extra.dtype);
 			part.to = p.to + i * p.m * p.n * lb_width_of(p.dtype);
 		}
-		if (!many)
+		if (!many && !panels)
 			multiply_few(&part);
-		else if (!multiply_many(&part))
+		else if (!(panels ? multiply_panels : multiply_many)(&part))
 			return false;
 	}
 	return true;

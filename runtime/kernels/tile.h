@@ -87,6 +87,20 @@ struct lb_cut {
 	int8_t *digits;
 	float *steps; /* for a multiple of LB_CUT_TOGETHER elements */
 	float *sums; /* of each group of the codes that it is multiplied with */
+	int32_t *wholes; /* sums of 16 elements, in steps; for a multiple of LB_CUT_TOGETHER elements */
+};
+
+/* Codes of 4 bits of LB_STRIPS strips of LB_STRIP rows, as pack_strip() unpacks them, `codes_apart` bytes from strip to
+ * strip. Their scales and, but for e2m1, biases are `scales_apart` floats from strip to strip: the rows' of a group beside each
+ * other. */
+enum { LB_STRIP = 16, LB_STRIPS = 4, LB_PANEL_COLUMNS = LB_STRIP * LB_STRIPS };
+struct lb_panel {
+	bool e2m1;
+	int group;     /* affine: a multiple of 32 */
+	int64_t depth; /* whole groups */
+	const uint8_t *codes;
+	const float *scales, *biases;
+	int64_t codes_apart, scales_apart;
 };
 
 /* Of n numbers; without finite ones the least is +Inf, the largest -Inf. */
@@ -192,6 +206,13 @@ struct lb_tiles {
 	/* As `dot`, of 4-bit codes, x[i] cut, from its group `first` on; rows of codes is LB_QUANT_ROWS when m is 1. */
 	void (*dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
 			float *sums);
+	/* With AVX-512 alone, else NULL. Codes of `lines` rows, `row` bytes apart, to bytes of `depth` elements, whole groups: 16
+	 * for each element. */
+	void (*pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
+	/* sums += x @ the panel, of m rows x that are cut alike, from element `first` on, with which a group begins; needs
+	 * VNNI, too. */
+	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first, float *sums,
+			       int64_t sums_row);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
 	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);
 };

@@ -5,6 +5,7 @@
 
 #include "kernel_support.h"
 #include "kernels/codes.h"
+#include "kernels/quant_panels.h"
 
 enum { MOST = 1200, ROWS = LB_QUANT_ROWS };
 
@@ -29,7 +30,8 @@ static struct lb_cut room(int planes, int64_t n, int group)
 				.half = half,
 				.digits = keep(planes * 2 * half),
 				.steps = keep(2 * half / 8 * 4),
-				.sums = keep(n / group * 4) };
+				.sums = keep(n / group * 4),
+				.wholes = keep((n + 31) / 32 * 8) };
 }
 
 /* Element i, exactly, as its digits and step say. */
@@ -147,6 +149,39 @@ static void products(void **state)
 							      groups % 3 * 256 / formats[f].group);
 }
 
+/* Strips that end where memory does: of every number of lines, and of depths that are no multiple of what is turned at once. */
+static void strips(void **state)
+{
+	static const double e2m1[] = LB_E2M1_VALUES;
+	const struct lb_tiles *tiles = lb_tiles();
+	int64_t page = sysconf(_SC_PAGESIZE);
+	(void)state;
+	if (!lb_has_quant_panels())
+		skip();
+	for (int64_t lines = -16; lines <= 32; lines += lines == -16 ? 16 : 1)
+		for (int64_t depth = 16; depth <= 272; depth += 16)
+			for (int kind = 0; kind < 2; kind++) {
+				int64_t row = depth / 2 + 4 * (lines % 3 + 1), size = lines > 0 ? lines * row : 0;
+				int64_t room = (size / page + 1) * page;
+				uint8_t *pages = mmap(NULL, (size_t)(room + page), PROT_READ | PROT_WRITE,
+						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+				assert_true(pages != MAP_FAILED && mprotect(pages + room, (size_t)page, PROT_NONE) == 0);
+				uint8_t *from = pages + room - size + (lines > 0 ? row - depth / 2 : 0);
+				for (int64_t i = 0; i < lines * row - (row - depth / 2); i++)
+					from[i] = (uint8_t)draw();
+				uint8_t *to = keep(depth * LB_STRIP);
+				tiles->pack_strip(kind, from, row, lines, depth, to);
+				for (int64_t i = 0; i < LB_STRIP; i++)
+					for (int64_t k = 0; k < depth; k++) {
+						int code = i < lines ? from[i * row + k / 2] >> (k % 2 * 4) & 15 : 0;
+						int got = to[k / 8 * 128 + k % 2 * 64 + i * 4 + k / 2 % 4];
+						assert_int_equal(got, kind ? (int)(e2m1[code] * 2) + LB_E2M1_SHIFT : code);
+					}
+				munmap(pages, (size_t)(room + page));
+				free_kept();
+			}
+}
+
 /* Numbers of 22 bits beside their largest come through three planes as they are. */
 static void exact(void **state)
 {
@@ -210,13 +245,13 @@ static void activations(void **state)
 		{ .bits = 8, .group = 32 },  { .mode = LB_QUANT_MXFP4 },    { .mode = LB_QUANT_MXFP8 },
 		{ .mode = LB_QUANT_NVFP4 },
 	};
-	static const int64_t rows[] = { 1, 2, 3, 11, 40 };
+	static const int64_t rows[] = { 1, 2, 3, 6, 11, 40 };
 	enum { K = 384, N = 256 };
 	(void)state;
-	for (int f = 0; f < 7 * 5 * 2; f++)
+	for (int f = 0; f < 7 * 6 * 2; f++)
 		LB_SCOPE {
 			lb_quant how = formats[f % 7];
-			int64_t m = rows[f / 7 % 5], k = f % 2 ? K : N, n = f % 2 ? N : K;
+			int64_t m = rows[f / 7 % 6], k = f % 2 ? K : N, n = f % 2 ? N : K;
 			bool transpose = k == K;
 			float *x = keep(m * k * 4);
 			for (int64_t i = 0; i < m; i++)
@@ -234,11 +269,13 @@ static void activations(void **state)
 				fail_msg("%s %s", lb_error_message(), refusal ? refusal : "");
 			const float *got = lb_data(y), *again = lb_data(z), *weights = lb_data(w);
 			assert_memory_equal(got, again, (size_t)(m * n) * 4);
+			double *wanted = keep(m * k * 8);
+			for (int64_t i = 0; i < m * k; i++)
+				wanted[i] = rounded(x + i / k * k, k, i % k);
 			for (int64_t i = 0; i < m * n; i++) {
-				const float *row = x + i / n * k;
 				double sum = 0, size = 0;
 				for (int64_t j = 0; j < k; j++) {
-					double a = rounded(row, k, j), b = weights[transpose ? i % n * K + j : j * K + i % n];
+					double a = wanted[i / n * k + j], b = weights[transpose ? i % n * K + j : j * K + i % n];
 					sum += a * b;
 					size += fabs(a * b);
 				}
@@ -250,6 +287,58 @@ static void activations(void **state)
 		}
 }
 
+/* Rows of x as they are: so many of them, of w and of groups as are beside the edges of blocks. They are off by what
+ * lazybones.h says of 22 bits; the same with one thread or all, and whatever other rows are there. */
+static void many_rows(void **state)
+{
+	static const lb_quant formats[] = {
+		{ .bits = 4, .group = 32 }, { .bits = 4, .group = 64 }, { .bits = 4, .group = 128 },
+		{ .mode = LB_QUANT_MXFP4 }, { .mode = LB_QUANT_NVFP4 },
+	};
+	static const int64_t rows[] = { 2, 3, 5, 6, 7, 11, 13, 258 }, lines[] = { 1, 15, 16, 17, 63, 64, 65, 130 };
+	static const int64_t depths[] = { 128, 384, 512, 640, 2048, 2176, 4224, 16512 };
+	(void)state;
+	for (int f = 0; f < 5 * 8 * 2; f++)
+		LB_SCOPE {
+			lb_quant how = formats[f % 5];
+			int64_t m = rows[f / 5 % 8], n = lines[(f / 5 + f) % 8], k = depths[(f / 10 + 3 * f) % 8];
+			lb_dtype dtype = f < 40 ? LB_F32 : LB_F16;
+			lb_tensor *xs = lb_astype(lb_random_normal(LB_SHAPE(m, k), LB_F32, lb_key(7)), dtype);
+			lb_tensor *all = lb_random_normal(LB_SHAPE(n, k), LB_F32, lb_key(3));
+			lb_quantized q = lb_quantize(all, how, NULL);
+			lb_tensor *w = lb_dequantize(q, how, LB_F32);
+			lb_tensor *y = lb_astype(lb_quantized_matmul(xs, q, how, true), LB_F32);
+			lb_tensor *z = lb_astype(lb_quantized_matmul(xs, q, how, true), LB_F32);
+			lb_tensor *some = lb_astype(lb_quantized_matmul(lb_slice(xs, LB_FROM(m / 3)), q, how, true), LB_F32);
+			xs = lb_astype(xs, LB_F32);
+			const char *refusal = lb_debug_eval(lb_id(z));
+			if (!y || !lb_eval(y, w, xs, some) || refusal)
+				fail_msg("%s %s", lb_error_message(), refusal ? refusal : "");
+			const float *got = lb_data(y), *weights = lb_data(w), *x = lb_data(xs);
+			assert_memory_equal(got, lb_data(z), (size_t)(m * n) * 4);
+			if (m - m / 3 > 2 && lb_has_quant_panels())
+				assert_memory_equal(got + m / 3 * n, lb_data(some), (size_t)((m - m / 3) * n) * 4);
+			for (int64_t i = 0; i < m * n; i += m > 100 ? 97 : 1) {
+				const float *row = x + i / n * k, *line = weights + i % n * k;
+				double sum = 0, size = 0, off = 0;
+				for (int64_t at = 0; at < k; at += LB_CUT_TOGETHER) {
+					double most = 0, of = 0;
+					for (int64_t j = at; j < at + LB_CUT_TOGETHER; j++) {
+						sum += (double)row[j] * line[j];
+						size += fabs((double)row[j] * line[j]);
+						most = fmax(most, fabs((double)row[j]));
+						of += fabs((double)line[j]);
+					}
+					off += most * of;
+				}
+				off = off * 0x1p-22 + size * 0x1p-19 + (dtype == LB_F16 ? fabs(sum) * 0x1p-11 : 0);
+				if (fabs(got[i] - sum) > off)
+					fail_msg("format %d, %lld x %lld x %lld: %g, not %g; %g at most", f % 5, (long long)m,
+						 (long long)n, (long long)k, (double)got[i], sum, off);
+			}
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +346,8 @@ int main(void)
 		cmocka_unit_test(exact),
 		cmocka_unit_test(not_finite),
 		cmocka_unit_test(activations),
+		cmocka_unit_test(strips),
+		cmocka_unit_test(many_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  *
  * Codes 2i and 2i + 1 of a row share byte i, so a plane of digits has x's even elements first, then its odd ones, and the
  * codes of many bytes are multiplied where they lie. A lane of 32 bits sums the products of 8 elements that follow one
- * another. These are of one group of codes and have one step. e2m1 codes become bytes of 0 to 24: twice their value, plus
- * 12, which `sums` takes off again. */
+ * another. These are of one group of codes and have one step. e2m1 codes become LB_E2M1_BYTES; `sums` takes off again what
+ * was added. */
 #include "kernels/codes.h"
 #include "kernels/simd/tiles.h"
 #if defined __AVX2__ && defined __FMA__
@@ -11,7 +11,7 @@
 #define VECTORS 1
 #endif
 
-enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8, E2M1_SHIFT = 12 };
+enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8 };
 
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
@@ -23,7 +23,6 @@ enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8, E2M1_SHIFT = 12 };
 void lb_tile_dot_cut_v3(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
 			float *sums);
 #endif
-#define E2M1_BYTES 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0
 
 /* ---- into digits ---- */
 
@@ -42,6 +41,50 @@ static float step_of(int planes, uint32_t top, float *inverse)
 	*inverse = lb_bits_to_float((275 - exponent) << 23);
 	return lb_bits_to_float((exponent - 21) << 23);
 }
+
+#ifdef __AVX512BW__
+
+/* The low bytes of two vectors of whole numbers: the even ones of both, then the odd ones. */
+static inline void store_digits(int8_t *even, int64_t half, __m512i low, __m512i high)
+{
+	__m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+	__m512i odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
+	_mm_storeu_si128((void *)even, _mm512_cvtepi32_epi8(_mm512_permutex2var_epi32(low, evens, high)));
+	_mm_storeu_si128((void *)(even + half), _mm512_cvtepi32_epi8(_mm512_permutex2var_epi32(low, odds, high)));
+}
+
+bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct lb_cut *to)
+{
+	memset(to->sums, 0, (size_t)(n / group) * sizeof *to->sums);
+	for (int64_t at = 0; at < n; at += TOGETHER) {
+		__mmask16 more = n - at >= TOGETHER ? (__mmask16)~0u : 0; /* groups are of 16 at least */
+		__m512 low = _mm512_loadu_ps(x + at), high = _mm512_maskz_loadu_ps(more, x + at + 16);
+		__m512i size = _mm512_set1_epi32(0x7fffffff), whole[2];
+		__m512i top = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(low), size),
+					       _mm512_and_si512(_mm512_castps_si512(high), size));
+		uint32_t most = _mm512_reduce_max_epu32(top);
+		if (most >= 0x7f800000)
+			return false;
+		float inverse, step = step_of(to->planes, most, &inverse);
+		whole[0] = _mm512_cvtps_epi32(_mm512_mul_ps(low, _mm512_set1_ps(inverse)));
+		whole[1] = _mm512_cvtps_epi32(_mm512_mul_ps(high, _mm512_set1_ps(inverse)));
+		_mm_storeu_ps(to->steps + at / LANE, _mm_set1_ps(step));
+		for (int i = 0; i < 2; i++) {
+			int32_t sum = _mm512_reduce_add_epi32(whole[i]);
+			to->wholes[at / 16 + i] = sum;
+			if (i == 0 || more)
+				to->sums[(at + i * 16) / group] += (float)sum * step;
+		}
+		for (int p = to->planes; p-- > 0;) {
+			store_digits(to->digits + 2 * p * to->half + at / 2, to->half, whole[0], whole[1]);
+			for (int i = 0; i < 2; i++)
+				whole[i] = _mm512_srai_epi32(_mm512_add_epi32(whole[i], _mm512_set1_epi32(128)), 8);
+		}
+	}
+	return true;
+}
+
+#else
 
 bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct lb_cut *to)
 {
@@ -69,6 +112,7 @@ bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct
 			to->steps[at / LANE + i] = step;
 		for (int i = 0; i < TOGETHER; i++)
 			sums[i / 16] += whole[i];
+		memcpy(to->wholes + at / 16, sums, sizeof sums);
 		for (int i = 0; i < 2 && i * 16 < some; i++)
 			to->sums[(at + i * 16) / group] += (float)sums[i] * step;
 		for (int p = to->planes; p-- > 0;) {
@@ -81,6 +125,8 @@ bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct
 	}
 	return true;
 }
+
+#endif
 
 /* ---- products ---- */
 
@@ -108,7 +154,7 @@ typedef __m512 vector;
 
 INLINE bytes e2m1_bytes(void)
 {
-	return _mm512_broadcast_i32x4(_mm_setr_epi8(E2M1_BYTES));
+	return _mm512_broadcast_i32x4(_mm_setr_epi8(LB_E2M1_BYTES));
 }
 
 INLINE vector load_some(const float *from, int n)
@@ -160,7 +206,7 @@ INLINE float sum_vector(vector x)
 
 INLINE bytes e2m1_bytes(void)
 {
-	return _mm256_broadcastsi128_si256(_mm_setr_epi8(E2M1_BYTES));
+	return _mm256_broadcastsi128_si256(_mm_setr_epi8(LB_E2M1_BYTES));
 }
 
 INLINE bytes first_lanes(void)
@@ -253,7 +299,7 @@ INLINE void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *c
 	}
 	UNROLL
 	for (int i = 0; i < rows * m; i++) {
-		vector half = broadcast(e2m1 ? 0.5f : 1), by = broadcast(e2m1 ? -E2M1_SHIFT / 2 : 1);
+		vector half = broadcast(e2m1 ? 0.5f : 1), by = broadcast(e2m1 ? -LB_E2M1_SHIFT / 2 : 1);
 		sums[i] += sum_vector(multiply_add(acc[i], half, multiply(shifts[i], by)));
 	}
 }
@@ -263,7 +309,7 @@ INLINE void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *c
 /* The products of n bytes of codes with x's digits there. */
 INLINE int64_t piece(bool e2m1, int planes, int n, const uint8_t *words, const int8_t *digits, int64_t half)
 {
-	static const uint8_t values[16] = { E2M1_BYTES };
+	static const uint8_t values[16] = { LB_E2M1_BYTES };
 	int16_t low[LB_CUT_TOGETHER / 2], high[LB_CUT_TOGETHER / 2];
 	int64_t whole = 0;
 	for (int i = 0; i < n; i++) {
@@ -302,7 +348,7 @@ static void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *c
 				total += sum * codes[r].scales[g];
 				shift += (e2m1 ? codes[r].scales : codes[r].biases)[g] * x[k].sums[first + g];
 			}
-			sums[r * m + k] += e2m1 ? total * 0.5f - E2M1_SHIFT / 2 * shift : total + shift;
+			sums[r * m + k] += e2m1 ? total * 0.5f - LB_E2M1_SHIFT / 2 * shift : total + shift;
 		}
 }
 

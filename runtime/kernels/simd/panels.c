@@ -1,0 +1,204 @@
+/* Products of many vectors, cut into digits, with codes of four bits (digits.c has those of a few), where the processor
+ * adds four products of bytes to a lane (AVX512-VNNI). A strip is of LB_STRIP rows of codes, one a lane. Its codes are
+ * bytes: of eight elements that follow one another come the even ones of all rows, then the odd ones, as the planes of
+ * digits have them. They are unpacked once for all vectors.
+ *
+ * 32 elements, or a group of 16, are summed in a lane as whole numbers: with 22 bits of an element and 4 of a code
+ * they fit, as long as 12 times the sum of the elements is taken off where e2m1 codes are bytes of 0 to 24, twice their
+ * value and 12; what is beyond 32 bits before that does not matter. */
+#include "kernels/codes.h"
+#include "kernels/simd/tiles.h"
+
+#ifdef __AVX512BW__
+#include <immintrin.h>
+
+enum {
+	EIGHT = 2 * LB_STRIP * 4, /* bytes of eight elements of a strip */
+	AHEAD = 256, /* bytes: the panel after this one */
+	ROWS = 6, STRIPS = 4, /* whose sums are registers, not all at once */
+};
+
+/* ---- codes to bytes ---- */
+
+/* 16 words of each of LB_STRIP lines; what is beyond the last is 0. */
+static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64_t row, int64_t lines, int64_t n)
+{
+	uint32_t some[16 * LB_STRIP] __attribute__((aligned(64)));
+	for (int i = 0; i < LB_STRIP && i < lines; i++) /* for the next panel: rows are too far apart for the processor to see */
+		__builtin_prefetch(from + i * row + AHEAD);
+	if (lines >= LB_STRIP && n >= 16 && row % 4 == 0) {
+		LB_ISA_NAME(lb_tile_turn)(words, LB_STRIP, from, row / 4, false);
+		return;
+	}
+	__mmask16 those = n < 16 ? (__mmask16)((1u << n) - 1) : (__mmask16)~0u;
+	for (int i = 0; i < LB_STRIP; i++)
+		_mm512_store_si512(some + i * 16, _mm512_maskz_loadu_epi32(i < lines ? those : 0, from + i * row));
+	LB_ISA_NAME(lb_tile_turn)(words, LB_STRIP, some, 16, false);
+}
+
+void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
+				     uint8_t *to)
+{
+	__m512i mask = _mm512_set1_epi8(15);
+	__m512i values = _mm512_broadcast_i32x4(_mm_setr_epi8(LB_E2M1_BYTES));
+	for (int64_t at = 0; at < depth / 8; at += 16) {
+		uint32_t words[16 * LB_STRIP] __attribute__((aligned(64)));
+		int64_t n = depth / 8 - at;
+		turn_words(words, from + at * 4, row, lines, n);
+		for (int64_t i = 0; i < (n < 16 ? n : 16); i++, to += EIGHT) {
+			__m512i eight = _mm512_load_si512(words + i * LB_STRIP);
+			__m512i even = _mm512_and_si512(eight, mask);
+			__m512i odd = _mm512_and_si512(_mm512_srli_epi16(eight, 4), mask);
+			_mm512_storeu_si512(to, e2m1 ? _mm512_shuffle_epi8(values, even) : even);
+			_mm512_storeu_si512(to + EIGHT / 2, e2m1 ? _mm512_shuffle_epi8(values, odd) : odd);
+		}
+	}
+}
+
+/* ---- products ---- */
+
+#define INSIDE static inline __attribute__((always_inline, target("avx512vnni")))
+
+INSIDE __m512i four_of(const int8_t *from)
+{
+	int32_t four;
+	memcpy(&four, from, sizeof four);
+	return _mm512_set1_epi32(four);
+}
+
+/* The products of `span` elements of some rows with those of some strips, as whole numbers. */
+INSIDE void add_span(const int rows, const int strips, const int planes, const int span, const uint8_t *codes, int64_t apart,
+		     const int8_t *const x[], int64_t half, __m512i sums[][STRIPS])
+{
+	LB_UNROLL
+	for (int p = 0; p < planes; p++) {
+		LB_UNROLL
+		for (int r = 0; p && r < rows; r++)
+			LB_UNROLL
+			for (int c = 0; c < strips; c++)
+				sums[r][c] = _mm512_slli_epi32(sums[r][c], 8);
+		LB_UNROLL
+		for (int i = 0; i < span / 4; i++) { /* even and odd ones in turn */
+			__m512i w[STRIPS];
+			__asm__("" ::: "memory"); /* loads that come earlier push the sums out of the registers */
+			LB_UNROLL
+			for (int c = 0; c < strips; c++)
+				w[c] = _mm512_loadu_si512(codes + c * apart + i * EIGHT / 2);
+			LB_UNROLL
+			for (int r = 0; r < rows; r++) {
+				__m512i digits = four_of(x[r] + (2 * p + i % 2) * half + i / 2 * 4);
+				LB_UNROLL
+				for (int c = 0; c < strips; c++)
+					sums[r][c] = _mm512_dpbusd_epi32(sums[r][c], w[c], digits);
+			}
+		}
+	}
+}
+
+/* Some rows of x with some strips, all of the panel's depth. */
+INSIDE void multiply(const bool e2m1, const int planes, const int span, const int rows, const int strips,
+		     const struct lb_panel *panel, int first_strip, const struct lb_cut *x, int64_t first, float *sums,
+		     int64_t sums_row)
+{
+	const uint8_t *codes = panel->codes + first_strip * panel->codes_apart;
+	const float *scales = panel->scales + first_strip * panel->scales_apart;
+	const float *biases = panel->biases + first_strip * panel->scales_apart;
+	const int8_t *digits[ROWS];
+	__m512 sum[ROWS][STRIPS];
+	LB_UNROLL
+	for (int r = 0; r < rows; r++) {
+		digits[r] = x[r].digits + first / 2;
+		LB_UNROLL
+		for (int c = 0; c < strips; c++)
+			sum[r][c] = _mm512_loadu_ps(sums + r * sums_row + c * LB_STRIP);
+	}
+	int64_t group = first / panel->group, ends = panel->group; /* of x; where it ends in the panel */
+	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT) {
+		__m512i whole[ROWS][STRIPS];
+		int64_t element = first + at;
+		LB_UNROLL
+		for (int r = 0; r < rows; r++)
+			LB_UNROLL
+			for (int c = 0; c < strips; c++)
+				whole[r][c] = _mm512_setzero_si512();
+		add_span(rows, strips, planes, span, codes, panel->codes_apart, digits, x->half, whole);
+		LB_UNROLL
+		for (int r = 0; r < rows; r++) {
+			__m512 step = _mm512_set1_ps(x[r].steps[element / 8] * (e2m1 ? 0.5f : 1));
+			uint32_t all = 0;
+			for (int i = 0; e2m1 && i < span / 16; i++)
+				all += (uint32_t)x[r].wholes[element / 16 + i];
+			LB_UNROLL
+			for (int c = 0; c < strips; c++) {
+				__m512 scale = _mm512_loadu_ps(scales + c * panel->scales_apart);
+				if (e2m1)
+					whole[r][c] = _mm512_sub_epi32(whole[r][c],
+								       _mm512_set1_epi32((int)(LB_E2M1_SHIFT * all)));
+				sum[r][c] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(whole[r][c]), step), scale,
+							    sum[r][c]);
+			}
+			digits[r] += span / 2;
+		}
+		at += span;
+		if (at < ends)
+			continue;
+		LB_UNROLL
+		for (int r = 0; !e2m1 && r < rows; r++) {
+			__m512 all = _mm512_set1_ps(x[r].sums[group]);
+			LB_UNROLL
+			for (int c = 0; c < strips; c++)
+				sum[r][c] = _mm512_fmadd_ps(
+				    all, _mm512_loadu_ps(biases + c * panel->scales_apart), sum[r][c]);
+		}
+		group++;
+		ends += panel->group;
+		scales += LB_STRIP;
+		biases += LB_STRIP;
+	}
+	LB_UNROLL
+	for (int r = 0; r < rows; r++)
+		LB_UNROLL
+		for (int c = 0; c < strips; c++)
+			_mm512_storeu_ps(sums + r * sums_row + c * LB_STRIP, sum[r][c]);
+}
+
+/* Each kind, number of planes and length of a span, compiled by itself. */
+#define PART(rows, strips) \
+	for (int c = 0; c < LB_STRIPS; c += strips) \
+		for (int64_t i = done; i + (rows) <= m; i += rows) \
+			multiply(e2m1, planes, span, rows, strips, panel, c, x + i, first, sums + i * sums_row + c * LB_STRIP, \
+				 sums_row); \
+	done += (m - done) / (rows) * (rows);
+INSIDE void multiply_all(const bool e2m1, const int planes, const int span, const struct lb_panel *panel, int64_t m,
+			 const struct lb_cut *x, int64_t first, float *sums, int64_t sums_row)
+{
+	int64_t done = 0;
+	PART(6, 2)
+	PART(4, 2)
+	PART(2, 4)
+	PART(1, 4)
+}
+
+#define KIND(name, e2m1, planes, span) \
+	__attribute__((target("avx512vnni"))) static void name(const struct lb_panel *panel, int64_t m, \
+							       const struct lb_cut *x, int64_t first, float *sums, \
+							       int64_t sums_row) \
+	{ \
+		multiply_all(e2m1, planes, span, panel, m, x, first, sums, sums_row); \
+	}
+KIND(affine_1, false, 1, 32)
+KIND(affine_3, false, 3, 32)
+KIND(e2m1_1, true, 1, 32)
+KIND(e2m1_3, true, 3, 32)
+KIND(small_1, true, 1, 16)
+KIND(small_3, true, 3, 16)
+
+void LB_ISA_NAME(lb_tile_multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first,
+					 float *sums, int64_t sums_row)
+{
+	typedef void function(const struct lb_panel *, int64_t, const struct lb_cut *, int64_t, float *, int64_t);
+	static function *const functions[3][2] = { { affine_1, affine_3 }, { e2m1_1, e2m1_3 }, { small_1, small_3 } };
+	_Static_assert(LB_PLANES == 3, "the number of planes");
+	functions[panel->group == 16 ? 2 : panel->e2m1][x->planes > 1](panel, m, x, first, sums, sums_row);
+}
+#endif
