@@ -99,6 +99,24 @@ static void the_newest_are_drawn(void **state)
 	free(f);
 }
 
+/* Values that are further from each other than the largest number is from 0. */
+static void the_whole_range_is_drawn(void **state)
+{
+	char drawn[4096] = "";
+	struct lbx_out out = { .width = 80, .context = drawn, .write = write_text };
+	struct lbx_follower *f = follower("loss");
+
+	(void)state;
+	for (const char *const *value = (const char *const[]){ "-1.7e308", "0", "null", "1.7e308", NULL }; *value; value++) {
+		char line[128];
+		snprintf(line, sizeof line, "{\"step\":1,\"name\":\"loss\",\"nan\":0,\"mean\":%s}\n", *value);
+		take(f, line, NULL);
+	}
+	lbx_follower_draw(f, &out);
+	assert_string_equal(drawn, "loss _-?# 1.7e+308");
+	free(f);
+}
+
 static void words_are_checked(void **state)
 {
 	static struct lbx_follower f;
@@ -150,8 +168,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_come_in_pieces),        cmocka_unit_test(long_lines_are_passed_over),
-		cmocka_unit_test(the_newest_are_drawn),        cmocka_unit_test(words_are_checked),
-		cmocka_unit_test(a_pipe_is_known_by_its_path),
+		cmocka_unit_test(the_newest_are_drawn),        cmocka_unit_test(the_whole_range_is_drawn),
+		cmocka_unit_test(words_are_checked),           cmocka_unit_test(a_pipe_is_known_by_its_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,8 @@ void lbx_follower_draw(const struct lbx_follower *f, struct lbx_out *out)
 	}
 	lbx_printf(out, "%.20s ", f->names);
 	for (int i = first; i < f->n; i++) {
-		double part = high > low ? (f->values[i] - low) / (high - low) : 0.5;
+		/* halves: the whole may be more than the largest number */
+		double part = high > low ? (f->values[i] / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
 		lbx_printf(out, "%s", isnan(f->values[i]) ? "?" : marks[(int)(part * 7.999)]);
 	}
 	lbx_printf(out, " %.6g", f->values[f->n - 1]);
