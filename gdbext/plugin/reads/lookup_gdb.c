@@ -10,6 +10,16 @@
 #include "plugin/bridge/bridge.h"
 #include "target/effect.h"
 
+#define TYPE_OF "with language %s -- whatis %s"
+#define VALUE_OF "with language %s -- %soutput/x %s"
+
+/* Operators may be the program's own, which does not show. Names have none: for these no setting
+ * changes, which would be told to who speaks MI. */
+static const char *without_calls(const char *expression)
+{
+	return strpbrk(expression, "+-*/%&|^~!<>=[,") ? "with may-call-functions off -- " : "";
+}
+
 /* "int (int, char **)", or what gdb says where it knows no type; a pointer has "(*". */
 static bool is_function(const char *type)
 {
@@ -30,16 +40,13 @@ static bool extend(const char *expression, struct lbx_value *value)
 	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- ptype %s", lbx_bridge_language(), expression);
 	if (!known || (strchr(type, '{') && strncmp(type, "type = enum ", 12) != 0))
 		return known;
-	if (!lbx_bridge_ask(&negative, LBX_IN_FRAME, "with language %s -- output/d (%s) < 0", lbx_bridge_language(),
-			    expression))
+	if (!lbx_bridge_ask(&negative, LBX_IN_FRAME, "with language %s -- %soutput/d (%s) < 0", lbx_bridge_language(),
+			    without_calls(expression), expression))
 		return false;
 	if (strcmp(negative, "1") == 0)
 		value->bits |= UINT64_MAX << (63 - __builtin_clzll(value->bits));
 	return true;
 }
-
-#define TYPE_OF "with language %s -- whatis %s"
-#define VALUE_OF "with language %s -- output/x %s"
 
 void lbx_gdb_tell_pointer(const char *name, const char *type, uint64_t value)
 {
@@ -48,7 +55,13 @@ void lbx_gdb_tell_pointer(const char *name, const char *type, uint64_t value)
 	snprintf(answer, sizeof answer, "type = %s", type);
 	lbx_bridge_tell(answer, TYPE_OF, lbx_bridge_language(), name);
 	snprintf(answer, sizeof answer, "0x%" PRIx64, value);
-	lbx_bridge_tell(answer, VALUE_OF, lbx_bridge_language(), name);
+	lbx_bridge_tell(answer, VALUE_OF, lbx_bridge_language(), without_calls(name), name);
+}
+
+static bool fail_call(const char *expression)
+{
+	return lb_fail("'%s' would call the program, and nothing here does: `print` does that, and $ is then its value",
+		       expression);
 }
 
 /* gdb would do it with each question, and again where the line runs once more. */
@@ -57,9 +70,7 @@ static bool has_no_effect(const char *expression)
 	switch (lbx_effect_of(expression)) {
 	case LBX_CHANGES:
 		return lb_fail("'%s' would change the program, and nothing here does: `print` does that", expression);
-	case LBX_CALLS:
-		return lb_fail("'%s' would call the program, and nothing here does: `print` does that, and $ is then its value",
-			       expression);
+	case LBX_CALLS: return fail_call(expression);
 	case LBX_NO_EFFECT: break;
 	}
 	return true;
@@ -76,7 +87,7 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	if (!has_no_effect(expression))
 		return false;
 	known = lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), expression);
-	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, VALUE_OF, lbx_bridge_language(), expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, VALUE_OF, lbx_bridge_language(), without_calls(expression), expression);
 	if (!known)
 		return false;
 	if (strncmp(type, "type = ", 7) != 0)
@@ -84,10 +95,12 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
 	if (is_function(ret->type)) {
 		snprintf(ret->type, sizeof(ret->type), "function");
-		if (!lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x &(%s)", lbx_bridge_language(),
-				    expression))
+		if (!lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- %soutput/x &(%s)", lbx_bridge_language(),
+				    without_calls(expression), expression))
 			return false;
 	}
+	if (strstr(value, "may-call-functions is off"))
+		return fail_call(expression);
 	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
 	if (reference && (*value == '@' || *value == '(') && strstr(reference, ": "))
 		value = strstr(reference, ": ") + 2;
