@@ -372,10 +372,10 @@ static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_v
 		j->to[i] = to;
 		to += count * parts[i] * (int64_t)j->width_to;
 	}
+	if (count == 0 || parts[0] + parts[1] + parts[2] == 0)
+		return true;
 	if (j->m == 0 || j->n == 0)
 		return each(j, a, b, count, parts);
-	if (count == 0 || parts[0] == 0)
-		return true;
 	if ((j->op == LB_OP_SVD || j->op == LB_OP_EIGH || j->op == LB_OP_EIGVALSH || j->op == LB_OP_EIG) && !lb_is_finite(a))
 		return lb_fail("%s: there is NaN or Inf in it: it has no such decomposition", j->name);
 	if (!j->exec->blas)

@@ -110,6 +110,17 @@ static void when_computed(void **state)
 }
 
 /* Factors there are of a singular matrix, too: a row that is zeros. */
+/* As many as there may be. */
+static void matrices_without_elements(void **state)
+{
+	lb_tensor *q, *r, *x = lb_zeros(LB_SHAPE((int64_t)1 << 56, 0, 0), LB_F32);
+
+	(void)state;
+	assert_true(lb_qr(x, &q, &r));
+	assert_true(lb_eval(q, r, lb_inv(x), lb_cholesky(x, true)));
+	assert_int_equal(lb_size(q), 0);
+}
+
 static void singular_factors(void **state)
 {
 	(void)state;
@@ -158,7 +169,8 @@ static void in_a_debugger(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(at_once), TEST(when_computed), TEST(singular_factors), TEST(one_operation), TEST(in_a_debugger),
+		TEST(at_once), TEST(when_computed), TEST(matrices_without_elements), TEST(singular_factors),
+		TEST(one_operation), TEST(in_a_debugger),
 	};
 	return cmocka_run_group_tests_name("linalg", tests, NULL, NULL);
 }
