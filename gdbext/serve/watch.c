@@ -188,7 +188,10 @@ static void *look(void *self)
 		pthread_mutex_unlock(&w->lock);
 		json_t *told = NULL;
 		bool ok = ask_for_tensors(w, &told);
-		if (ok && json_object_get(told, "total"))
+		pthread_mutex_lock(&w->lock);
+		bool is_of_stop = w->stop == stop; /* else it may be of another process, where the same numbers are others' */
+		pthread_mutex_unlock(&w->lock);
+		if (ok && is_of_stop && json_object_get(told, "total"))
 			tell_tensors(w, told);
 		json_decref(told);
 		lb_clear_error();

@@ -571,11 +571,22 @@ static bool read_string(struct lbx_target *target, const struct lbx_object *o, c
 	return n < size && lbx_target_try_read(target, at, ret, n + 1) && strnlen(ret, n + 1) == n;
 }
 
-void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX])
+/* A character and a bool are numbers, too. */
+static bool is_number(const struct lbx_object *key)
 {
 	Dwarf_Die type = key->type;
 	Dwarf_Attribute attribute;
 	Dwarf_Word encoding;
+
+	if (key->tag == DW_TAG_enumeration_type)
+		return true;
+	return dwarf_attr(&type, DW_AT_encoding, &attribute) && dwarf_formudata(&attribute, &encoding) == 0 &&
+	       (encoding == DW_ATE_signed || encoding == DW_ATE_unsigned || encoding == DW_ATE_signed_char ||
+		encoding == DW_ATE_unsigned_char || encoding == DW_ATE_boolean);
+}
+
+void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX])
+{
 	char text[LBX_KEY_TEXT];
 	uint64_t value;
 	size_t n = 0;
@@ -589,10 +600,7 @@ void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, 
 			ret[n++] = *c;
 		}
 		strcpy(ret + n, "\"");
-	} else if (read_number(target, key, &value) &&
-		   (key->tag == DW_TAG_enumeration_type ||
-		    (dwarf_attr(&type, DW_AT_encoding, &attribute) && dwarf_formudata(&attribute, &encoding) == 0 &&
-		     (encoding == DW_ATE_signed || encoding == DW_ATE_unsigned)))) {
+	} else if (is_number(key) && read_number(target, key, &value)) {
 		snprintf(ret, LBX_KEY_MAX, "%" PRId64, (int64_t)value);
 	}
 }

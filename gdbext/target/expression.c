@@ -236,12 +236,15 @@ static bool take_key(struct reader *r, struct lbx_container *c, const char *key,
 {
 	struct lbx_object value;
 	char own[LBX_KEY_MAX];
+	uint64_t unknown = 0; /* keys that are too long, or of another kind */
 
-	while (c->passed < MAX_ELEMENTS && lbx_container_next(r->variables->target, c, &value, own))
+	while (c->passed < MAX_ELEMENTS && lbx_container_next(r->variables->target, c, &value, own)) {
 		if (strcmp(own, key) == 0)
 			return take_object(r, &value, o);
-	if (c->passed < c->n)
-		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key, c->passed);
+		unknown += !*own;
+	}
+	if (c->passed - unknown < c->n)
+		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key, c->passed - unknown);
 	return no_step(r, "has nothing under %s", key);
 }
 

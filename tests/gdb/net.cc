@@ -129,6 +129,8 @@ struct Net : Module {
 	Reader reader;
 	std::vector<std::variant<Affine, int>> blocks;
 	std::map<Kind, Tensor> kinds;
+	std::map<unsigned char, Tensor> levels;
+	std::map<double, Tensor> rates;
 	std::unique_ptr<Handle> open;
 	std::optional<Handle> held;
 	std::string chosen = "fc1";
@@ -201,6 +203,8 @@ int main()
 	net->blocks.push_back(nn::Affine{ nn::full("affine.w", 81), nn::full("affine.b", 82) });
 	net->blocks.push_back(4);
 	net->kinds[nn::Kind::mlp] = nn::full("the mlp", 83);
+	net->levels[200] = nn::full("level200", 86);
+	net->rates[2] = nn::full("rate2", 87);
 	net->open = std::make_unique<nn::Handle>(nn::Handle{ nn::full("the open", 84).get() });
 	net->held = *net->open;
 	nn::full("nan", 85); // what these words mean otherwise they do not here

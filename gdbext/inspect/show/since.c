@@ -48,12 +48,14 @@ static bool take_ids(struct lbx_context *context, uint64_t **ret, size_t *ret_n)
 			return lb_fail("out of memory for a mark of %zu tensors", n);
 		ids[n++] = t.id;
 	}
+	if (!lb_ok())
+		return false;
 	if (n)
 		qsort(ids, n, sizeof *ids, by_id);
 	*ret = ids;
 	*ret_n = n;
 	ids = NULL;
-	return lb_ok();
+	return true;
 }
 
 bool lbx_marked_note(struct lbx_context *context, const char *name)

@@ -17,7 +17,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/reads/open_files.h"
 
-enum { MOST = 8 };
+enum { MOST = 8, PATH = 64 /* of a process's memory */ };
 
 static struct {
 	uint64_t files;
@@ -37,19 +37,21 @@ static void drop(void)
 	standing.n = 0;
 }
 
-/* /proc/PID/mem, or /proc/PID/task/TID/mem */
-static bool is_memory(const struct lbx_open_file *file)
+/* /proc/PID/mem, or /proc/PID/task/TID/mem: the path's length; 0: it is none. */
+static size_t memory_path(const struct lbx_open_file *file, char ret[PATH])
 {
 	static const char folder[] = "/proc/", name[] = "/mem";
-	char link[64], path[64];
+	char link[64];
 
 	if (!S_ISREG(file->st.st_mode) || file->st.st_size != 0)
-		return false;
+		return 0;
 	snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
-	ssize_t n = readlink(link, path, sizeof path - 1);
-	path[n > 0 ? n : 0] = '\0';
-	return n > (ssize_t)(sizeof name - 1) && strncmp(path, folder, sizeof folder - 1) == 0 &&
-	       strcmp(path + n - (sizeof name - 1), name) == 0;
+	ssize_t n = readlink(link, ret, PATH - 1);
+	ret[n > 0 ? n : 0] = '\0';
+	return n > (ssize_t)(sizeof name - 1) && strncmp(ret, folder, sizeof folder - 1) == 0 &&
+			       strcmp(ret + n - (sizeof name - 1), name) == 0
+		       ? (size_t)n
+		       : 0;
 }
 
 /* A number for the image that a process runs, by its auxiliary vector: a program that replaces itself (exec) keeps its memory's
@@ -58,18 +60,15 @@ static uint64_t image_of_process(void)
 {
 	const struct lbx_open_file *file;
 	uint64_t words[64], ret = 0;
-	char link[64], path[80];
+	char path[PATH + 1];
+	size_t length;
 
 	for (int i = 0; (file = lbx_open_file(i)); i++) {
-		if (!is_memory(file))
+		if (!(length = memory_path(file, path)))
 			continue;
-		snprintf(link, sizeof link, "/proc/self/fd/%d", file->fd);
-		ssize_t n = readlink(link, path, sizeof path - sizeof "auxv");
-		if (n < 4)
-			continue;
-		strcpy(path + n - 3, "auxv"); /* in the place of "mem" */
+		strcpy(path + length - 3, "auxv"); /* in the place of "mem" */
 		lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-		n = fd >= 0 ? read(fd, words, sizeof words) : 0;
+		ssize_t n = fd >= 0 ? read(fd, words, sizeof words) : 0;
 		for (ssize_t k = 0; k < n / (ssize_t)sizeof *words; k++)
 			ret = lb_mix(ret + words[k]) + LB_MIX_STEP;
 	}
@@ -90,10 +89,11 @@ void lbx_standing_begin(void)
 bool lbx_standing_may(void)
 {
 	const struct lbx_open_file *file;
+	char path[PATH];
 	int fd, n = lbx_open_cores(&fd);
 
 	for (int i = 0; n < 2 && (file = lbx_open_file(i)); i++)
-		n += is_memory(file);
+		n += memory_path(file, path) > 0;
 	return n == 1 && lbx_bridge_inferior();
 }
 
