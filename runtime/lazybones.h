@@ -333,6 +333,13 @@ LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 LB_API lb_tensor *lb_minimum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 /* The same bytes, in row-major order, as elements of another dtype: the last axis has as many bytes. */
 LB_API lb_tensor *lb_bitcast(lb_tensor *x, lb_dtype dtype);
+/* The nearest e4m3 code of each element of a floating dtype, as u8: sign, 4 bits of exponent, 3 of mantissa (OCP
+ * Microscaling Formats (MX) specification 1.0, 5.3.1), half to even. What is too large, Inf too, becomes the largest, 448
+ * or -448; NaN stays NaN, 0x7f or 0xff (on the CPU MLX makes 448 of it). */
+LB_API lb_tensor *lb_to_fp8(lb_tensor *x);
+/* What u8 codes stand for, exactly, in a floating dtype. Through the codes there is no gradient: one that would pass from here
+ * to lb_to_fp8()'s argument is an error. */
+LB_API lb_tensor *lb_from_fp8(lb_tensor *x, lb_dtype dtype);
 /* Bits of integers, and of bool. What is shifted as far as it is wide, or further, is 0, or -1 of negative ones to the right. */
 LB_API lb_tensor *lb_bitwise_and(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_bitwise_or(lb_tensor *a, lb_tensor *b);
@@ -736,6 +743,10 @@ LB_API lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_t
 /* Along the axis, ascending, NaN last, equal elements as they came; any dtype but c64. */
 LB_API lb_tensor *lb_sort(lb_tensor *x, int axis);
 LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
+/* How many elements of a sorted line are below each value, or, on the right, are not above it: where it could be put in
+ * (u32, of the values' shape). In the common dtype of both, any but c64; NaN is the largest and equals NaN. A line that is
+ * not sorted gives some place. */
+LB_API lb_tensor *lb_searchsorted(lb_tensor *sorted, lb_tensor *values, bool right);
 /* The k largest along the axis, from the largest on; NaN counts as the largest. */
 LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
 /* The kth smallest along the axis is in its place, counted from 0; none in front of it is larger, none behind it smaller. In which order

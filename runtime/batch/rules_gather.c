@@ -74,6 +74,12 @@ struct lb_tensor *lb_batch_take(struct lb_batching *b)
 	return moved(lb_reshape(y, lb_sizes_list(&s)), &p, p.n, false);
 }
 
+/* Each value by itself, if all look into one line. */
+struct lb_tensor *lb_batch_searchsorted(struct lb_batching *b)
+{
+	return b->batched[0] ? lb_batch_in_slices(b) : lb_searchsorted(b->x[0], b->x[1], b->t->params[1]);
+}
+
 struct lb_tensor *lb_batch_scatter_add(struct lb_batching *b)
 {
 	int axis = (int)b->t->params[0];

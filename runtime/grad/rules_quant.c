@@ -31,6 +31,13 @@ static bool comes_from_quantize(const struct lb_vjp *v, int first)
 	return false;
 }
 
+/* Of codes that are constant there is nothing to ask for. */
+bool lb_rule_from_fp8(const struct lb_vjp *v)
+{
+	return !lb_vjp_wants(v, 0) ||
+	       lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 0), NULL, v->pull_back });
+}
+
 /* Sums over the groups of the last axis. */
 static struct lb_tensor *by_groups(struct lb_tensor *x, int64_t group)
 {

@@ -63,10 +63,11 @@ bool lb_walk_add(struct lb_walk *w, struct lb_tensor *t, bool on_path, uint32_t 
 
 /* ---- down ---- */
 
-/* Integers have no gradient to pass on, except that quantize() is asked about both its parts. */
+/* Integers have no gradient to pass on, except that quantize() is asked about both its parts, and to_fp8(). */
 static bool passes(const struct lb_tensor *t)
 {
-	return t->op != LB_OP_STOP_GRADIENT && (lb_dtype_is_inexact(t->dtype) || t->op == LB_OP_QUANTIZE);
+	bool is_rounded = t->op == LB_OP_QUANTIZE || t->op == LB_OP_TO_FP8;
+	return t->op != LB_OP_STOP_GRADIENT && (lb_dtype_is_inexact(t->dtype) || is_rounded);
 }
 
 static bool meet(struct lb_walk *w, struct lb_tensor *t)

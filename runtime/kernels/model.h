@@ -64,6 +64,15 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis, int64_t kth, bool gives_indices,
 			 bool refuses_nan, void *to);
 
+/* ---- search.c, fp8.c ---- */
+
+/* to (dense, of the values' shape) = how many elements of the sorted line are below each value, or, `right`, not above it;
+ * NaN is the largest. Both of one dtype, not c64. */
+bool lb_kernel_searchsorted(struct lb_exec *exec, const struct lb_view *sorted, const struct lb_view *values, bool right,
+			    uint32_t *to);
+/* to (dense) = the e4m3 codes of a floating x, if dtype is u8, or else what the codes x stand for. */
+bool lb_kernel_fp8(struct lb_exec *exec, const struct lb_view *x, enum lb_dtype dtype, void *to);
+
 /* ---- scan.c, running.c, categorical.c ---- */
 
 /* to (dense, of x's dtype, not bool) = sums along `axis` of all elements up to each, or before it

@@ -2,10 +2,9 @@
  * element becomes an unsigned key that orders as it does (NaN last, -0 equal to 0), paired with its index: pairs differ,
  * so the order is stable whatever the algorithm. Lines of a few elements are sorted by insertion, longer ones by
  * counting their keys' bytes from the lowest on, skipping bytes in which all agree. */
-#include <math.h>
-
 #include "base/plural.h"
 #include "kernels/model.h"
+#include "kernels/order.h"
 #include "kernels/radix.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
@@ -20,41 +19,18 @@ struct pair {
 
 /* ---- keys ---- */
 
-/* Flips an IEEE number's bits so that they order as unsigned integers. */
-static uint64_t flipped(uint64_t bits, int width, bool is_nan)
-{
-	uint64_t sign = 1ull << (width - 1), all = sign | (sign - 1);
-	if (is_nan)
-		return all;
-	if (bits == sign) /* -0 */
-		bits = 0;
-	return bits & sign ? ~bits & all : bits | sign;
-}
-
-#define KEYS(T, expr) \
-	for (int64_t i = 0; i < n; i++) { \
-		T x = ((const T *)from)[i * stride]; \
-		pairs[i] = (struct pair){ (uint64_t)(expr), (uint64_t)i }; \
-	} \
-	break
-
 static void make_keys(struct pair *pairs, int dtype, const void *from, int64_t n, int64_t stride)
 {
-	uint64_t bits;
 	switch (dtype) {
-	case LB_BOOL: KEYS(uint8_t, x != 0);
-	case LB_U8: KEYS(uint8_t, x);
-	case LB_U16: KEYS(uint16_t, x);
-	case LB_U32: KEYS(uint32_t, x);
-	case LB_U64: KEYS(uint64_t, x);
-	case LB_I8: KEYS(uint8_t, x ^ 1u << 7);
-	case LB_I16: KEYS(uint16_t, x ^ 1u << 15);
-	case LB_I32: KEYS(uint32_t, x ^ 1u << 31);
-	case LB_I64: KEYS(uint64_t, x ^ 1ull << 63);
-	case LB_F16: KEYS(uint16_t, flipped(x, 16, (x & 0x7fff) > 0x7c00));
-	case LB_BF16: KEYS(uint16_t, flipped(x, 16, (x & 0x7fff) > 0x7f80));
-	case LB_F32: KEYS(uint32_t, flipped(x, 32, (x & 0x7fffffff) > 0x7f800000));
-	case LB_F64: KEYS(double, (memcpy(&bits, &x, 8), flipped(bits, 64, isnan(x))));
+#define KEYS(id, T, key) \
+	case id: \
+		for (int64_t i = 0; i < n; i++) { \
+			T x = ((const T *)from)[i * stride]; \
+			pairs[i] = (struct pair){ (uint64_t)(key), (uint64_t)i }; \
+		} \
+		break;
+		LB_ORDERED(KEYS)
+#undef KEYS
 	}
 }
 

@@ -1,3 +1,4 @@
+#include "graph/promote.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
 #include "kernels/model.h"
@@ -80,6 +81,48 @@ lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis)
 {
 	LB_ENTER();
 	return sort(LB_OP_ARGPARTITION, x, axis, kth, false, site);
+}
+
+lb_tensor *lb_searchsorted(lb_tensor *sorted, lb_tensor *values, bool right)
+{
+	LB_ENTER();
+	static const char name[] = "searchsorted";
+	if (!LB_GIVEN(name, sorted) || !LB_GIVEN(name, values))
+		return NULL;
+	char text[LB_SHAPE_TEXT];
+	struct lb_tensor *xs[2] = { sorted, values };
+	enum lb_dtype dtype;
+	if (sorted->rank != 1 || sorted->size > UINT32_MAX) {
+		lb_fail("%s: %s must have one axis, of at most 2^32 - 1 elements", name,
+			lb_shape_text(sorted->rank, sorted->shape, text));
+		return NULL;
+	}
+	if (!lb_common_dtype(name, 2, xs, &dtype, site))
+		return NULL;
+	if (dtype == LB_C64) {
+		lb_fail("%s: complex numbers have no order", name);
+		return NULL;
+	}
+	for (int i = 0; i < 2; i++) {
+		xs[i] = lb_as(xs[i], dtype, site);
+		if (!xs[i])
+			return NULL;
+	}
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_SEARCHSORTED, LB_U32, values->rank, values->shape, 2, xs, site);
+	if (t)
+		t->params[1] = right;
+	return lb_tensor_publish(t);
+}
+
+struct lb_tensor *lb_remake_searchsorted(const struct lb_recipe *r)
+{
+	return lb_searchsorted(r->x[0], r->x[1], r->params[1]);
+}
+
+bool lb_compute_searchsorted(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view sorted = lb_view_of_input(t, 0), values = lb_view_of_input(t, 1);
+	return lb_kernel_searchsorted(exec, &sorted, &values, t->params[1], lb_tensor_data(t));
 }
 
 struct lb_tensor *lb_remake_sort(const struct lb_recipe *r)

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "grad/rule.h"
 #include "grad_check.h"
@@ -1160,6 +1161,7 @@ static const struct {
 	{ LB_OP_LEFT_SHIFT, "of integers" },
 	{ LB_OP_RIGHT_SHIFT, "of integers" },
 	{ LB_OP_BITCAST, "bits" },
+	{ LB_OP_SEARCHSORTED, "indices" },
 	{ LB_OP_RANDOM_BITS, "integers" },
 	{ LB_OP_ARGPARTITION, "indices" },
 	{ LB_OP_LOGICAL_AND, "bool" },
@@ -1176,7 +1178,25 @@ static const struct {
 	{ LB_OP_FUSED, "never made while a gradient is traced" },
 };
 
-/* Each has a rule that was tested above, or a reason to have none. That of quantize(), partition(), qr(), svd(), lu() and eig() is to refuse. */
+static bool through_codes(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context, (void)n_in, (void)n_out;
+	out[0] = lb_sum(lb_from_fp8(lb_to_fp8(in[0]), LB_F32), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+static void no_gradient_of_codes(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_ones(LB_SHAPE(3), LB_F32), *grad;
+		assert_false(lb_grad(through_codes, NULL, 1, &x, &grad));
+		assert_true(strstr(lb_error_message(), "to_fp8") && strstr(lb_error_message(), "no gradient"));
+		lb_clear_error();
+	}
+}
+
+/* Each has a rule that was tested above, or a reason to have none. That of quantize(), to_fp8(), partition(), qr(), svd(), lu() and eig() is to refuse. */
 static void every_operation(void **state)
 {
 	(void)state;
@@ -1187,7 +1207,8 @@ static void every_operation(void **state)
 		if (!lb_rules[op] != !!why)
 			fail_msg("%s: %s", lb_ops[op].name,
 				 why ? "has a rule after all" : "has neither rule nor reason");
-		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_PARTITION &&
+		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_TO_FP8 &&
+		    op != LB_OP_FROM_FP8 && op != LB_OP_PARTITION &&
 		    op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU && op != LB_OP_EIG)
 			fail_msg("%s: its rule is not tested", lb_ops[op].name);
 	}
@@ -1201,6 +1222,7 @@ int main(void)
 		cmocka_unit_test(linear_algebra), cmocka_unit_test(scans_beyond_numbers),
 		cmocka_unit_test(models),     cmocka_unit_test(corners),         cmocka_unit_test(quantisation),
 		cmocka_unit_test(steps),      cmocka_unit_test(complex_numbers),   cmocka_unit_test(factors_of_zero), cmocka_unit_test(complex_transforms), cmocka_unit_test(every_operation),
+		cmocka_unit_test(no_gradient_of_codes),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);
 	printf("# %d cases\n", grad_cases);

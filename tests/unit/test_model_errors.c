@@ -164,6 +164,15 @@ static void order_and_choice(void **state)
 	FAILS_AT_ONCE(lb_sort(x23(), 2), "sort axis 2 (2,3)");
 	FAILS_AT_ONCE(lb_sort(lb_scalar(1), -1), "sort axis");
 	FAILS_AT_ONCE(lb_argsort(of(LB_C64, LB_SHAPE(2)), 0), "argsort complex");
+	FAILS_AT_ONCE(lb_searchsorted(x23(), of(LB_F32, LB_SHAPE(2)), false), "searchsorted (2,3) one axis");
+	FAILS_AT_ONCE(lb_searchsorted(of(LB_F32, LB_SHAPE()), x23(), false), "searchsorted () one axis");
+	FAILS_AT_ONCE(lb_searchsorted(of(LB_C64, LB_SHAPE(2)), x23(), false), "searchsorted complex");
+	lb_tensor *line = lb_broadcast_to(lb_scalar(1), LB_SHAPE((int64_t)1 << 33));
+	FAILS_AT_ONCE(lb_searchsorted(line, x23(), false), "searchsorted 2^32");
+	FAILS_AT_ONCE(lb_to_fp8(of(LB_I32, LB_SHAPE(2))), "to_fp8 int32");
+	FAILS_AT_ONCE(lb_from_fp8(x23(), LB_F32), "from_fp8 uint8 float32");
+	FAILS_AT_ONCE(lb_from_fp8(of(LB_U8, LB_SHAPE(2)), LB_I8), "from_fp8 int8");
+	FAILS_AT_ONCE(lb_from_fp8(of(LB_U8, LB_SHAPE(2)), (lb_dtype)99), "from_fp8 floating");
 	FAILS_AT_ONCE(lb_topk(x23(), 4, 1), "topk 4 (2,3) 3");
 	FAILS_AT_ONCE(lb_topk(x23(), -1, 1), "topk -1");
 	FAILS_AT_ONCE(lb_argsort(lb_broadcast_to(lb_scalar(1), LB_SHAPE((int64_t)1 << 33)), 0), "argsort uint32");

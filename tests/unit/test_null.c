@@ -411,6 +411,10 @@ static void order_and_codes(void)
 	REFUSES(lb_partition, x, none, 0, 0);
 	REFUSES(lb_argpartition, x, none, 0, 0);
 	REFUSES(lb_bitcast, x, none, LB_U8);
+	REFUSES(lb_searchsorted, sorted, none, x, false);
+	REFUSES(lb_searchsorted, values, x, none, false);
+	REFUSES(lb_to_fp8, x, none);
+	REFUSES(lb_from_fp8, x, none, LB_F32);
 	REFUSES(lb_random_bits, keys, none, LB_SHAPE(3), LB_U8);
 	REFUSES(lb_categorical, logits, none, 0, lb_key(1));
 	REFUSES(lb_quantize, x, none, how, NULL);

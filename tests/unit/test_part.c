@@ -190,6 +190,8 @@ static void rows_and_lines(void **state)
 			SAME_PARTS(lb_partition(x, 2, 1));
 			SAME_PARTS(lb_argpartition(x, 7, -1));
 			SAME_PARTS(lb_bitcast(x, LB_U16));
+			SAME_PARTS(lb_searchsorted(lb_sort(w, 0), x, i == 1));
+			SAME_PARTS(lb_from_fp8(lb_to_fp8(lb_exp(x)), dtypes[i]));
 			SAME_PARTS(lb_rope(x, 6, true, 10000, 1, 5));
 			SAME_PARTS(lb_rope(x, 40, false, 500000, 0.5, -1));
 			lb_tensor *parts[] = { x, lb_slice(x, LB_RANGE(1, 3)), x };

@@ -196,6 +196,8 @@ static void models(void **state)
 			same(lb_kron(m, lb_tensordot(m, m, LB_AXES(0), LB_AXES(0))));
 			same(lb_partition(x, 3, -1));
 			same(lb_argpartition(x, 1, 1));
+			same(lb_searchsorted(lb_sort(w, 0), lb_transpose(x, LB_ALL_AXES), true));
+			same(lb_from_fp8(lb_to_fp8(lb_transpose(x, LB_ALL_AXES)), dtypes[d]));
 			same(lb_bitcast(x, LB_U8));
 			same(lb_categorical(x, -1, lb_key(9)));
 			lb_tensor *image = numbers(LB_SHAPE(2, 6, 7, 4), dtypes[d]);

@@ -500,6 +500,9 @@ FN(topk, lb_topk(a, 2, -1))
 FN(topk_0, lb_topk(a, 1, 0))
 FN(partition, lb_slice(lb_partition(a, 2, -1), LB_REST, LB_AT(2)))
 FN(argpartition, lb_argpartition(a, 1, 0))
+FN(searchsorted, lb_searchsorted(lb_sort(b, 0), a, true))
+FN(searchsorted_one, lb_searchsorted(lb_linspace(0, 1, 9, true, LB_F64), a, false))
+FN(fp8, lb_from_fp8(lb_to_fp8(a), LB_F16))
 FN(categorical, lb_categorical(a, -1, lb_key(7)))
 FN(categorical_0, lb_categorical(lb_multiply(a, b), 0, lb_key(8)))
 FN(random_bits, lb_random_bits(lb_astype(lb_multiply(a, lb_scalar(1e6)), LB_U32), LB_SHAPE(3), LB_U16))
@@ -548,6 +551,10 @@ static void reductions(void **state)
 		SMOOTH(topk_0, "5"),
 		CASE(partition, "2,5"),
 		CASE(argpartition, "4,2"),
+		CASE(searchsorted, "2,3;5"),
+		CASE(searchsorted, ";5"),
+		CASE(searchsorted_one, "3,2"),
+		CASE(fp8, "2,3"),
 		CASE(categorical, "2,5"),
 		CASE(categorical_0, "5,2;5,1"),
 		CASE(random_bits, "2"),

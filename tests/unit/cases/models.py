@@ -5,7 +5,7 @@ import numpy as np
 from .elementwise import erf, shape_name
 from .reductions import EPSILON, moderate
 from .reference import (DTYPES, FLOATS, HALVES, REAL, Tensor, cast, kind, precise, promote,
-                        random_values, specials)
+                        random_values, specials, Weak)
 
 
 def normal(rng, dtype, shape, scale=1.0, shift=0.0):
@@ -274,6 +274,65 @@ def sorts(suite):
                            x.map(lambda _: top), "value", axis=axis, k=k)
 
 
+def searches(suite):
+    rng = np.random.default_rng(31)
+    for dtype in REAL:
+        pool = np.concatenate([specials(dtype).a.ravel(), random_values(rng, dtype, (30,)).a])
+        for n in (0, 1, 2, 17, 5000):
+            line = Tensor(np.sort(rng.choice(pool, n)) if n else np.zeros(0), dtype)
+            for shape in ((), (3, 4), (2, 0), (2, 1, 700)):
+                values = Tensor(rng.choice(pool, shape), dtype)
+                for right in (0, 1):
+                    y = np.searchsorted(line.a, values.a, "right" if right else "left")
+                    name = "searchsorted/%s/%d/%s/%d" % (dtype, n, shape_name(shape), right)
+                    suite.case(name, "searchsorted", [line, values], Tensor(y, "uint32"), right=right)
+    line, values = Tensor([1, 2, 2, 4], "int32"), Tensor([np.nan, 2.5, 2, -np.inf, np.inf], "float16")
+    suite.case("searchsorted/promoted", "searchsorted", [line, values], Tensor([4, 3, 1, 0, 4], "uint32"), right=0)
+    suite.case("searchsorted/weak", "searchsorted", [line, Weak(2.5)], Tensor(3, "uint32"), right=0)
+
+
+# The 128 codes of e4m3 without sign, from the definition of the format: 2^(e - 7) * (1 + m / 8), of e = 0 2^-6 * m / 8.
+E4M3 = np.array([2.0 ** (e - 7) * (1 + m / 8) if e else 2.0 ** -6 * m / 8 for e in range(16) for m in range(8)])
+E4M3[127] = np.nan
+
+
+def nearest_code(x):
+    """By comparing with all of them; of two as near that with the even code."""
+    if np.isnan(x):
+        return 0x7F if not np.signbit(x) else 0xFF
+    off = np.abs(E4M3[:127] - min(abs(x), 448.0))
+    near = np.flatnonzero(off == off.min())
+    return int(min(near, key=lambda code: code % 2)) | (0x80 if np.signbit(x) else 0)
+
+
+def eight_bits(suite):
+    codes = np.arange(256)
+    signed = np.where(codes & 128, -1.0, 1.0) * E4M3[codes & 127]
+    for dtype in FLOATS:
+        values = Tensor(codes, "uint8")
+        suite.case("from_fp8/%s" % dtype, "from_fp8", [values], Tensor(signed, dtype), dtype=dtype)
+        suite.case("from_fp8/%s/shape" % dtype, "from_fp8", [values.map(lambda v: v.reshape(2, 1, 128))],
+                   Tensor(signed.reshape(2, 1, 128), dtype), dtype=dtype)
+        halves = (E4M3[:126] + E4M3[1:127]) / 2  # exact in all of them
+        beside = np.concatenate([Tensor(np.nextafter(halves, d), dtype).a for d in (0, np.inf)])
+        steps = {"float16": 2.0 ** -11, "bfloat16": 2.0 ** -8, "float32": 2.0 ** -24, "float64": 2.0 ** -53}[dtype]
+        off = np.concatenate([halves * (1 + 2 * steps), halves * (1 - 2 * steps)])
+        x = np.concatenate([E4M3[:127], halves, beside, off, [448, 456, 464, 465, 480, 500, 65504, np.inf, np.nan, 2.0 ** -11]])
+        x = Tensor(np.concatenate([x, -x]), dtype)
+        y = np.array([nearest_code(float(v)) for v in x.a])
+        nan = np.isnan(x.a)
+        y = np.where(nan, 0x7F, y)
+        keep = ~nan | ~np.signbit(x.a)
+        suite.case("to_fp8/%s" % dtype, "to_fp8", [x.map(lambda v: v[keep])], Tensor(y[keep], "uint8"))
+        suite.case("to_fp8/%s/shape" % dtype, "to_fp8", [x.map(lambda v: v[:24].reshape(2, 3, 4))],
+                   Tensor(y[:24].reshape(2, 3, 4), "uint8"))
+        suite.case("to_fp8/%s/one" % dtype, "to_fp8", [Tensor(-3.2, dtype)], Tensor(0xC5, "uint8"))
+        suite.case("to_fp8/%s/none" % dtype, "to_fp8", [Tensor(np.zeros((0, 2)), dtype)], Tensor(np.zeros((0, 2)), "uint8"))
+    # as ml_dtypes' float8_e4m3fn and to_fp8() of MLX 0.32.4 have them
+    x = Tensor([0.3, -1.7, 17.0, 19.0, 0.0068, 2.0 ** -10, 3 * 2.0 ** -10, 250.0, 431.9, -0.0], "float32")
+    suite.case("to_fp8/known", "to_fp8", [x], Tensor([0x2A, 0xBE, 0x58, 0x5A, 3, 0, 2, 0x78, 0x7D, 0x80], "uint8"))
+
+
 def cumsums(suite):
     rng = suite.rng
     for dtype in DTYPES:
@@ -462,6 +521,8 @@ def write(suite):
     cumsums(suite)
     categoricals(suite)
     sorts(suite)
+    searches(suite)
+    eight_bits(suite)
     attentions(suite)
     activations(suite)
     linears(suite)
