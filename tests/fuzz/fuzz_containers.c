@@ -235,7 +235,7 @@ static int look(struct program *p, const struct member *m, int wanted, bool is_w
 			   .is_whole = is_whole };
 
 	p->reads = 0;
-	lbx_object_pointers(&p->target, p->lines, m->name, &m->object, take, &f);
+	lbx_object_pointers(&p->target, p->lines, m->name, &m->object, true, take, &f);
 	must(lb_ok());
 	if (wanted >= 0 && f.n > wanted)
 		read_again(&f);
