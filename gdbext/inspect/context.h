@@ -40,6 +40,9 @@ struct lbx_debugger {
 	bool (*at_stops)(struct lbx_context *context, bool on);
 };
 
+/* So many pointers a program that drives the debugger tells with a command, at most. */
+enum { LBX_TOLD_MOST = 4 };
+
 struct lbx_context {
 	struct lbx_target *target; /* NULL when there is no program */
 	struct lbx_out *out;

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/context.h"
 #include "serve/mi.h"
 
-enum { MOST = 4, MOST_WORDS = 12 /* of the line: the plugin takes a few more */ };
+enum { MOST_WORDS = 12 /* of the line: the plugin takes a few more */ };
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -65,7 +66,7 @@ char *lbx_known_line(const json_t *tensors, const char *line)
 		return NULL;
 	if (count_words(line) <= MOST_WORDS)
 		json_array_foreach((json_t *)tensors, i, each)
-			if (known < MOST && mentions(line, lbx_mi_string(each, "variable")))
+			if (known < LBX_TOLD_MOST && mentions(line, lbx_mi_string(each, "variable")))
 				known += write_variable(to, each);
 	fputs(line, to);
 	bool ok = !ferror(to);

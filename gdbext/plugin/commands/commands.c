@@ -174,7 +174,7 @@ static const char *join_option(const char *words)
 	return joined;
 }
 
-static struct lbx_pointer told[4];
+static struct lbx_pointer told[LBX_TOLD_MOST];
 static int n_told;
 
 /* In front of a line of a program that drives gdb stands what it knows of pointers: "*next=0x5581=lb_tensor+*". */
@@ -189,7 +189,7 @@ static const char *take_told(const char *text)
 		for (char *c = type; (c = strchr(c, '+'));)
 			*c = ' ';
 		lbx_gdb_tell_pointer(name, type, value);
-		if (n_told < (int)(sizeof told / sizeof *told)) {
+		if (n_told < LBX_TOLD_MOST) {
 			told[n_told] = (struct lbx_pointer){ .value = value };
 			snprintf(told[n_told++].expression, sizeof told->expression, "%s", name);
 		}
