@@ -40,16 +40,15 @@ static void draw_some(const struct job *job, const double *logits, int64_t first
 		      struct best *best)
 {
 	const struct lb_tiles *tiles = lb_tiles();
-	struct lb_philox_block blocks[LB_PHILOX_BLOCKS];
 	double g[AT_ONCE] __attribute__((aligned(64)));
-	uint32_t words[AT_ONCE];
+	uint32_t drawn[LB_PHILOX_WORDS];
+	const uint32_t *words = drawn + at % 4;
 	bool any = false;
 	for (int64_t i = 0; i < n; i++)
 		any |= !(logits[i] + HIGHEST <= best->value);
 	if (!any)
 		return;
-	lb_philox_blocks(job->key, at / 4, LB_PHILOX_CHOICES, blocks);
-	memcpy(words, (uint32_t *)(void *)blocks + at % 4, (size_t)n * sizeof *words);
+	tiles->random_words(job->key, at / 4, LB_PHILOX_CHOICES, drawn);
 	for (int64_t i = 0; i < n; i++)
 		g[i] = ((double)(int32_t)(words[i] ^ 0x80000000u) + (0x1p31 + 0.5)) * 0x1p-32;
 	tiles->math(LB_OP_LOG, LB_F64)(n, g, g, NULL, NULL);

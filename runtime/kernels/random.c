@@ -1,13 +1,14 @@
 /* Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel
  * random numbers: as easy as 1, 2, 3", SC'11). A block of four words is a function of
  * the key and the block's number, so element i depends on (key, i) alone: a replay,
- * another number of threads or another machine gives the same values. Scalar libm,
- * and no contraction of products and sums, keep the normal's bits the same too. */
+ * another number of threads or another machine gives the same values. The normal's logarithm and sine are sums and
+ * products of our own (simd/random.c), for f64 those of scalar libm, so that its bits are the same, too. */
 #include <math.h>
 
 #include "kernels/half.h"
 #include "kernels/layout.h"
 #include "kernels/philox.h"
+#include "kernels/tile.h"
 
 enum { GRAIN = 1 << 14 };
 
@@ -26,9 +27,9 @@ struct draw {
 	double low, high;
 };
 
-static uint64_t word64(const struct lb_philox_block *block, int i)
+static uint64_t word64(const uint32_t *words)
 {
-	return (uint64_t)block->w[2 * i + 1] << 32 | block->w[2 * i];
+	return (uint64_t)words[1] << 32 | words[0];
 }
 
 /* The largest half below `high`; a half's order is that of its magnitude bits. */
@@ -68,18 +69,15 @@ static void store_uniform(const struct draw *draw, int64_t i, double u)
 	}
 }
 
-enum { BLOCKS = LB_PHILOX_BLOCKS };
-
-/* Uniforms in [0, 1) of BLOCKS blocks: as many as their elements. */
-static int uniforms_of(const struct lb_philox_block *blocks, bool wide, double *u)
+/* Uniforms in [0, 1) of the words: as many as their elements. */
+static int uniforms_of(const uint32_t *words, bool wide, double *u)
 {
-	for (int i = 0; wide && i < BLOCKS; i++)
-		for (int k = 0; k < 2; k++)
-			u[2 * i + k] = (double)(word64(&blocks[i], k) >> 11) * 0x1p-53;
-	for (int i = 0; !wide && i < BLOCKS; i++)
-		for (int k = 0; k < 4; k++)
-			u[4 * i + k] = (double)(int32_t)(blocks[i].w[k] >> 8) * 0x1p-24;
-	return wide ? 2 * BLOCKS : 4 * BLOCKS;
+	int n = wide ? LB_PHILOX_WORDS / 2 : LB_PHILOX_WORDS;
+	for (int i = 0; wide && i < n; i++)
+		u[i] = (double)(word64(words + 2 * i) >> 11) * 0x1p-53;
+	for (int i = 0; !wide && i < n; i++)
+		u[i] = (double)(int32_t)(words[i] >> 8) * 0x1p-24;
+	return n;
 }
 
 /* Element begin + i is u[i] taken to [low, high), for f32; rounding must not reach high. */
@@ -97,14 +95,14 @@ static void store_floats(const struct draw *draw, int64_t begin, int64_t n, cons
 static void uniform_range(void *arg, int64_t begin, int64_t end)
 {
 	const struct draw *draw = arg;
-	struct lb_philox_block blocks[BLOCKS];
-	double u[4 * BLOCKS];
+	uint32_t words[LB_PHILOX_WORDS];
+	double u[LB_PHILOX_WORDS];
 	int per_block = draw->dtype == LB_F64 ? 2 : 4;
 	while (begin < end) {
 		int64_t skip = begin % per_block;
-		lb_philox_blocks(draw->key, (draw->skipped + (uint64_t)begin) / (uint64_t)per_block, LB_PHILOX_ELEMENTS,
-				 blocks);
-		int64_t n = uniforms_of(blocks, draw->dtype == LB_F64, u) - skip;
+		lb_tiles()->random_words(draw->key, (draw->skipped + (uint64_t)begin) / (uint64_t)per_block,
+					 LB_PHILOX_ELEMENTS, words);
+		int64_t n = uniforms_of(words, draw->dtype == LB_F64, u) - skip;
 		n = n < end - begin ? n : end - begin;
 		if (draw->dtype == LB_F32)
 			store_floats(draw, begin, n, u + skip);
@@ -140,54 +138,42 @@ bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int6
 }
 
 /* Box and Muller: two uniforms give two normals; the first uniform is in (0, 1]. */
-static void normal_pair(const struct draw *draw, const struct lb_philox_block *block, int pair, double *pairs)
+static void normals_f64(const struct draw *draw, uint64_t block, double *to)
 {
 	const double tau = 6.283185307179586476925;
-	if (draw->dtype == LB_F64) {
-		double u = (double)((word64(block, 0) >> 11) + 1) * 0x1p-53;
-		double angle = tau * ((double)(word64(block, 1) >> 11) * 0x1p-53);
+	uint32_t words[LB_PHILOX_WORDS];
+	lb_tiles()->random_words(draw->key, block, LB_PHILOX_ELEMENTS, words);
+	for (int i = 0; i < LB_PHILOX_WORDS; i += 4) {
+		double u = (double)((word64(words + i) >> 11) + 1) * 0x1p-53;
+		double angle = tau * ((double)(word64(words + i + 2) >> 11) * 0x1p-53);
 		double radius = sqrt(-2 * log(u));
-		pairs[0] = radius * cos(angle);
-		pairs[1] = radius * sin(angle);
-		return;
+		*to++ = radius * cos(angle);
+		*to++ = radius * sin(angle);
 	}
-	float u = (float)((block->w[2 * pair] >> 8) + 1) * 0x1p-24f;
-	float angle = (float)tau * ((float)(block->w[2 * pair + 1] >> 8) * 0x1p-24f);
-	float radius = sqrtf(-2 * logf(u));
-	pairs[0] = (double)(radius * cosf(angle));
-	pairs[1] = (double)(radius * sinf(angle));
 }
 
-static void store_normal(const struct draw *draw, int64_t i, double value)
-{
-	if (draw->dtype == LB_F64)
-		((double *)draw->to)[i] = value;
-	else if (draw->dtype == LB_F32)
-		((float *)draw->to)[i] = (float)value;
-	else if (draw->dtype == LB_F16)
-		((uint16_t *)draw->to)[i] = lb_float_to_f16((float)value);
-	else
-		((uint16_t *)draw->to)[i] = lb_float_to_bf16((float)value);
-}
-
-/* Ranges are of pairs. */
+/* Ranges are of as many elements as the tile functions make at a time. */
 static void normal_range(void *arg, int64_t begin, int64_t end)
 {
 	const struct draw *draw = arg;
-	struct lb_philox_block blocks[BLOCKS];
-	int per_block = draw->dtype == LB_F64 ? 1 : 2, at = BLOCKS;
-	for (int64_t pair = begin; pair < end; pair++) {
-		int half = (int)(pair % per_block);
-		if (at == BLOCKS) {
-			lb_philox_blocks(draw->key, (draw->skipped / 2 + (uint64_t)pair) / (uint64_t)per_block,
-					 LB_PHILOX_ELEMENTS, blocks);
-			at = 0;
+	int per_block = draw->dtype == LB_F64 ? 2 : 4, each = per_block * LB_PHILOX_BLOCKS;
+	int64_t width = lb_width_of(draw->dtype);
+	for (int64_t i = begin; i < end; i++) {
+		float floats[LB_PHILOX_WORDS] __attribute__((aligned(64)));
+		char some[LB_PHILOX_WORDS * sizeof(double)] __attribute__((aligned(64)));
+		int64_t at = i * each, n = draw->n - at < each ? draw->n - at : each;
+		uint64_t block = (draw->skipped + (uint64_t)at) / (uint64_t)per_block;
+		char *to = (char *)draw->to + at * width;
+		if (draw->dtype == LB_F64) {
+			normals_f64(draw, block, (double *)(void *)some);
+		} else if (draw->dtype == LB_F32 && n == each) {
+			lb_tiles()->normals(draw->key, block, (float *)(void *)to);
+			continue;
+		} else {
+			lb_tiles()->normals(draw->key, block, floats);
+			lb_tiles()->convert(draw->dtype, LB_F32)(n, some, floats, NULL, NULL);
 		}
-		double values[2];
-		normal_pair(draw, &blocks[at], half, values);
-		at += half == per_block - 1;
-		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++)
-			store_normal(draw, 2 * pair + k, values[k]);
+		memcpy(to, some, (size_t)(n * width));
 	}
 }
 
@@ -196,6 +182,7 @@ bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64
 	struct draw draw = { .to = to, .dtype = dtype, .n = n, .key = key, .skipped = (uint64_t)first };
 	if (!check_random("random_normal", dtype, first))
 		return false;
-	lb_parallel(exec, n / 2 + n % 2, GRAIN / 4, normal_range, &draw);
+	int64_t each = (dtype == LB_F64 ? 2 : 4) * LB_PHILOX_BLOCKS;
+	lb_parallel(exec, n / each + (n % each > 0), GRAIN / each, normal_range, &draw);
 	return true;
 }

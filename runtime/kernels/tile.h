@@ -134,6 +134,10 @@ struct lb_tiles {
 	/* to[i] = from[i * walk + indices[i] * stride], of so many bytes each */
 	void (*pick)(int64_t n, void *to, const void *from, const int64_t *indices, int64_t walk, int64_t stride,
 		     int64_t bytes);
+	/* The LB_PHILOX_WORDS words of Philox's blocks (philox.h) from number `first` on; the normal numbers that these of
+	 * LB_PHILOX_ELEMENTS make, two of two words. */
+	void (*random_words)(uint64_t key, uint64_t first, uint32_t domain, uint32_t *words);
+	void (*normals)(uint64_t key, uint64_t first, float *to);
 	/* Rows of 16 elements of 4 bytes become columns; `stream`: past the caches, if there is a way and each row of `to`
 	 * begins a cache line. */
 	void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "kernel_support.h"
+
 #include "kernels/blas.h"
 #include "kernels/layout.h"
 #include "kernels/model.h"
+#include "kernels/philox.h"
 
 static const int64_t shapes[][4] = { { 3, 5, 7, 2 }, { 1, 1, 1, 1 },    { 64, 3, 50, 1 },
 				     { 2, 0, 3, 4 }, { 33, 70, 1, 40 }, { 4, 2, 3, 900 } };
@@ -343,6 +345,41 @@ static void philox_known_answer(void **state)
 	check_ok(lb_kernel_uniform(&exec_all, x, LB_F32, 0, 4, 0, 0, 1));
 	for (int i = 0; i < 4; i++)
 		assert_true(x[i] == (float)(words[i] >> 8) * 0x1p-24f);
+}
+
+/* Box and Muller in double, of the words that lb_philox() gives one block at a time. */
+static void normals_are_box_mullers(void **state)
+{
+	(void)state;
+	enum { N = LB_PHILOX_WORDS };
+	const double turn = 2 * acos(-1);
+	double worst = 0;
+	for (uint64_t round = 0; round < 2000; round++) {
+		/* blocks whose numbers go beyond 32 bits, too */
+		uint64_t key = round * 0x9e3779b97f4a7c15, first = round % 2 ? round << 30 : UINT32_MAX - 5 + round;
+		float x[N];
+		lb_tiles_base.normals(key, first, x);
+		for (int i = 0; i < N; i += 2) {
+			struct lb_philox_block block = lb_philox(key, first + (uint64_t)i / 4, LB_PHILOX_ELEMENTS);
+			uint32_t u = block.w[i % 4] >> 8, v = block.w[i % 4 + 1] >> 8;
+			double radius = sqrt(-2 * log((u + 1.0) / 0x1p24)), angle = turn * (v / 0x1p24);
+			double right[] = { radius * cos(angle), radius * sin(angle) };
+			for (int k = 0; k < 2; k++)
+				worst = fmax(worst, fabs(x[i + k] - right[k]) / (fabs(right[k]) + 0x1p-20));
+		}
+		for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++) {
+			const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+			uint32_t words[N];
+			float y[N];
+			tiles->normals(key, first, y);
+			assert_memory_equal(x, y, sizeof x);
+			tiles->random_words(key, first, LB_PHILOX_CHOICES, words);
+			for (int i = 0; i < N; i++)
+				assert_int_equal(words[i], lb_philox(key, first + (uint64_t)i / 4,
+								     LB_PHILOX_CHOICES).w[i % 4]);
+		}
+	}
+	assert_true(worst > 0 && worst < 4e-7);
 }
 
 /* The row-major place of x's element i in the output of a reduction over mask. */
@@ -890,6 +927,7 @@ int main(void)
 		cmocka_unit_test_teardown(creation, reset),
 		cmocka_unit_test_teardown(random_numbers, reset),
 		cmocka_unit_test_teardown(philox_known_answer, reset),
+		cmocka_unit_test_teardown(normals_are_box_mullers, reset),
 		cmocka_unit_test_teardown(reductions, reset),
 		cmocka_unit_test_teardown(long_reductions, reset),
 		cmocka_unit_test_teardown(infinite_logsumexp, reset),

@@ -84,6 +84,8 @@ void LB_ISA_NAME(lb_tile_hash)(int64_t n, const void *data, int64_t bytes, uint6
 bool LB_ISA_NAME(lb_tile_indices)(int64_t n, int64_t *indices, int64_t size, bool is_unsigned);
 void LB_ISA_NAME(lb_tile_pick)(int64_t n, void *to, const void *from, const int64_t *indices, int64_t walk,
 			       int64_t stride, int64_t bytes);
+void LB_ISA_NAME(lb_tile_random_words)(uint64_t key, uint64_t first, uint32_t domain, uint32_t *words);
+void LB_ISA_NAME(lb_tile_normals)(uint64_t key, uint64_t first, float *to);
 void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
 void LB_ISA_NAME(lb_tile_sort_u32)(int64_t n, uint32_t *keys, uint32_t *room);
 void LB_ISA_NAME(lb_tile_sort_u64)(int64_t n, uint64_t *keys, uint64_t *room);
