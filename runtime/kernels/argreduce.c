@@ -89,6 +89,15 @@ static void best_of(int stage, bool least, const void *x, int64_t n, char *lanes
 		FIRST(T); \
 	} while (0)
 
+static int64_t search_floats(bool least, const float *x, int64_t n, float *value)
+{
+	int64_t at = lb_tiles()->extreme(n, x, least);
+	if (!BETTER_REAL(*value, x[at]))
+		return -1;
+	*value = x[at];
+	return at;
+}
+
 /* Of many: the best of all is found first, and then, if that is better than *value, where it is. */
 static int64_t search_many(int stage, bool least, const void *x, int64_t n, void *value)
 {
@@ -97,7 +106,6 @@ static int64_t search_many(int stage, bool least, const void *x, int64_t n, void
 	switch (stage) {
 	case LB_U64: FIRST_IF_BETTER(uint64_t);
 	case LB_I64: FIRST_IF_BETTER(int64_t);
-	case LB_F32: FIRST_IF_BETTER(float);
 	default: FIRST_IF_BETTER(double);
 	}
 }
@@ -106,6 +114,8 @@ static int64_t search_many(int stage, bool least, const void *x, int64_t n, void
  * then that element. */
 static int64_t search(int stage, bool least, const void *x, int64_t n, void *value)
 {
+	if (n >= LB_LANES && stage == LB_F32)
+		return search_floats(least, x, n, value);
 	if (n >= 2 * LB_LANES && stage != LB_C64)
 		return search_many(stage, least, x, n, value);
 	switch (stage) {

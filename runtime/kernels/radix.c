@@ -9,8 +9,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { FEW = 32, LONG = 1 << 12, MANY = 1 << 16, SHORT_DIGIT = 8, LONG_DIGIT = 11, PASSES_MOST = 8, KEYS_ALONE = 1 << 14,
-       KEYS_AND_PLACES = 1 << 9 };
+enum { FEW = 32, LONG = 1 << 12, MANY = 1 << 16, SHORT_DIGIT = 8, LONG_DIGIT = 11, PASSES_MOST = 8, KEYS_AND_PLACES = 1 << 9,
+       AT_ONCE = 1 << 10 };
 
 /* ---- order ---- */
 
@@ -64,8 +64,8 @@ SORT(u32)
 SORT(u64)
 
 /* Lines that do not fit a near cache are split by their highest digit first: each part does. What the instruction set sorts at
- * once beats digits up to a length: KEYS_ALONE, or KEYS_AND_PLACES where digits leave out the bits below `low`, in which
- * keys are in order already. */
+ * once beats digits, or does up to KEYS_AND_PLACES where these leave out the bits below `low`, in which keys are in order
+ * already. */
 #define SPLIT(K) \
 	static __attribute__((noinline)) K *few_##K(K *x, K *other, int64_t n, const int low, const int high) \
 	{ \
@@ -81,7 +81,7 @@ SORT(u64)
 	} \
 	INLINE bool by_tile_##K(const struct lb_tiles *tiles, K *x, K *other, int64_t n, const int low) \
 	{ \
-		if (!tiles->sort_##K || n >= (low ? KEYS_AND_PLACES : KEYS_ALONE)) \
+		if (!tiles->sort_##K || (low && n >= KEYS_AND_PLACES)) \
 			return false; \
 		tiles->sort_##K(n, x, other); \
 		return true; \
@@ -132,7 +132,7 @@ NARROW(u16)
 
 /* ---- keys ---- */
 
-/* The bits above which a float without its sign is NaN; 0: integers. */
+/* The bits of infinity: a float whose bits are above, but for its sign, is NaN. 0: integers. */
 static uint64_t infinity_of(int dtype)
 {
 	switch (dtype) {
@@ -144,73 +144,42 @@ static uint64_t infinity_of(int dtype)
 	}
 }
 
-struct seen {
-	int64_t nan, below; /* below 0 */
-	bool negative_zero;
-};
+/* What is added to signed integers. */
+static uint64_t flip_of(int dtype)
+{
+	return lb_dtype_is_signed_int(dtype) ? (uint64_t)1 << (8 * lb_dtypes[dtype].bytes - 1) : 0;
+}
 
-#define KEYS(K) \
-	INLINE K sign_##K(void) \
+#define FLOATS(K) \
+	/* What keys have lost of zeros and NaN is taken from the line as it was. */ \
+	static void restore_##K(K *values, const K *taken, int64_t n, const struct lb_keys_seen *seen, K infinity) \
 	{ \
-		return (K)((K)1 << (8 * sizeof(K) - 1)); \
-	} \
-	/* Of a float's bits. */ \
-	INLINE K key_##K(K bits, K infinity) \
-	{ \
-		const K sign = sign_##K(), all = (K)~(K)0, rest = (K)(bits & (K)~sign); \
-		K key = bits & sign ? (K)~bits : (K)(bits | sign); \
-		key = rest == 0 ? sign : key; \
-		return rest > infinity ? all : key; \
-	} \
-	INLINE K bits_##K(K key) \
-	{ \
-		const K sign = sign_##K(); \
-		return key & sign ? (K)(key ^ sign) : (K)~key; \
-	} \
-	static struct seen floats_to_keys_##K(K *to, const K *from, int64_t n, K infinity) \
-	{ \
-		const K sign = sign_##K(), all = (K)~(K)0; \
-		struct seen seen = { 0 }; \
-		int64_t nan = 0, below = 0, zeros = 0; \
-		for (int64_t i = 0; i < n; i++) { \
-			K key = key_##K(from[i], infinity); \
-			nan += key == all; \
-			below += key < sign; \
-			zeros += from[i] == sign; \
-			to[i] = key; \
-		} \
-		seen.nan = nan, seen.below = below, seen.negative_zero = zeros != 0; \
-		return seen; \
-	} \
-	/* `taken`: the line as it was, for what its keys have lost. */ \
-	static void keys_to_floats_##K(K *to, const K *keys, const K *taken, int64_t n, struct seen seen, K infinity) \
-	{ \
-		const K rest = (K)~sign_##K(); \
-		for (int64_t i = 0; i < n; i++) \
-			to[i] = bits_##K(keys[i]); \
-		if (!seen.negative_zero && !seen.nan) \
-			return; \
-		int64_t zero = seen.below, nan = n - seen.nan; \
+		const K rest = (K)((K)~(K)0 >> 1); \
+		int64_t zero = seen->below, nan = n - seen->nan; \
 		for (int64_t i = 0; i < n; i++) \
 			if ((taken[i] & rest) == 0) \
-				to[zero++] = taken[i]; \
+				values[zero++] = taken[i]; \
 			else if ((taken[i] & rest) > infinity) \
-				to[nan++] = taken[i]; \
+				values[nan++] = taken[i]; \
 	} \
 	static bool sort_floats_##K(const struct lb_tiles *tiles, K *values, K *room, int64_t n, K infinity) \
 	{ \
-		/* keys go between `room` and its second half, so that the line itself stays */ \
-		struct seen seen = floats_to_keys_##K(room, values, n, infinity); \
-		if (!seen.negative_zero && !seen.nan) { \
-			keys_to_floats_##K(values, sorted_##K(tiles, room, values, n, 0), NULL, n, seen, infinity); \
-			return false; \
-		} \
-		K *kept = room + n; \
-		memcpy(kept, values, (size_t)n * sizeof *kept); \
-		keys_to_floats_##K(values, sorted_##K(tiles, room, values, n, 0), kept, n, seen, infinity); \
+		struct lb_keys_seen seen = { 0 }; \
+		tiles->to_keys(n, room, values, sizeof(K), infinity, &seen); \
+		bool lossy = seen.negative_zeros || seen.nan; \
+		K *taken = room + n; \
+		if (lossy) \
+			memcpy(taken, values, (size_t)n * sizeof *taken); \
+		tiles->from_keys(n, values, sorted_##K(tiles, room, values, n, 0), sizeof(K)); \
+		if (lossy) \
+			restore_##K(values, taken, n, &seen, infinity); \
 		return seen.nan > 0; \
-	} \
-	/* flip: the sign's bit, of signed integers */ \
+	}
+FLOATS(u16)
+FLOATS(u32)
+FLOATS(u64)
+
+#define INTS(K) \
 	static void sort_ints_##K(const struct lb_tiles *tiles, K *values, K *room, int64_t n, K flip) \
 	{ \
 		for (int64_t i = 0; i < n; i++) \
@@ -218,58 +187,78 @@ struct seen {
 		const K *sorted = sorted_##K(tiles, room, values, n, 0); \
 		for (int64_t i = 0; i < n; i++) \
 			values[i] = sorted[i] ^ flip; \
-	} \
-	static bool sort_##K(const struct lb_tiles *tiles, int dtype, void *values, void *room, int64_t n) \
-	{ \
-		if (lb_dtype_is_float(dtype)) \
-			return sort_floats_##K(tiles, values, room, n, (K)infinity_of(dtype)); \
-		sort_ints_##K(tiles, values, room, n, lb_dtype_is_signed_int(dtype) ? sign_##K() : (K)0); \
-		return false; \
 	}
-KEYS(u8)
-KEYS(u16)
-KEYS(u32)
-KEYS(u64)
+INTS(u8)
+INTS(u16)
+INTS(u32)
+INTS(u64)
 
 bool lb_sort_values(const struct lb_tiles *tiles, int dtype, int64_t n, void *values, void *room)
 {
 	if (n <= 1 && !lb_dtype_is_float(dtype))
 		return false;
+	uint64_t infinity = infinity_of(dtype), flip = flip_of(dtype);
 	switch (lb_dtypes[dtype].bytes) {
-	case 1: return sort_u8(tiles, dtype, values, room, n);
-	case 2: return sort_u16(tiles, dtype, values, room, n);
-	case 4: return sort_u32(tiles, dtype, values, room, n);
-	default: return sort_u64(tiles, dtype, values, room, n);
+	case 1: sort_ints_u8(tiles, values, room, n, (u8)flip); return false;
+	case 2:
+		if (infinity)
+			return sort_floats_u16(tiles, values, room, n, (u16)infinity);
+		sort_ints_u16(tiles, values, room, n, (u16)flip);
+		return false;
+	case 4:
+		if (infinity)
+			return sort_floats_u32(tiles, values, room, n, (u32)infinity);
+		sort_ints_u32(tiles, values, room, n, (u32)flip);
+		return false;
+	default:
+		if (infinity)
+			return sort_floats_u64(tiles, values, room, n, infinity);
+		sort_ints_u64(tiles, values, room, n, flip);
+		return false;
 	}
 }
 
 /* ---- indices: keys above the places they came from ---- */
 
+/* Of m elements; integers stay as they are. */
+static void keys_of(const struct lb_tiles *tiles, int dtype, int64_t m, const void *from, void *keys,
+		    struct lb_keys_seen *seen)
+{
+	uint64_t infinity = infinity_of(dtype);
+	int bytes = lb_dtypes[dtype].bytes;
+	if (infinity)
+		tiles->to_keys(m, keys, from, bytes, infinity, seen);
+	else
+		memcpy(keys, from, (size_t)(m * bytes));
+}
+
 #define PAIRS(K) \
 	do { \
-		const K *from = values, infinity = (K)infinity_of(dtype); \
-		const K flip = lb_dtype_is_signed_int(dtype) ? sign_##K() : (K)0; \
-		for (int64_t i = 0; i < n; i++) { \
-			K key = infinity ? key_##K(from[i], infinity) : (K)(from[i] ^ flip); \
-			nan += infinity && key == (K)~(K)0; \
-			room[i] = (uint64_t)key << 32 | (uint64_t)i; \
-		} \
+		const K *keys = (const K *)(const void *)some; \
+		for (int64_t i = 0; i < m; i++) \
+			room[at + i] = (uint64_t)(K)(keys[i] ^ flip) << 32 | (uint64_t)(at + i); \
 	} while (0)
 
 bool lb_sort_indices(const struct lb_tiles *tiles, int dtype, int64_t n, const void *values, uint32_t *to,
 		     uint64_t *room)
 {
-	int64_t nan = 0;
-	uint64_t *sorted = room;
+	struct lb_keys_seen seen = { 0 };
+	uint64_t *sorted = room, flip = flip_of(dtype);
+	int bytes = lb_dtypes[dtype].bytes;
 
-	switch (lb_dtypes[dtype].bytes) {
-	case 1: PAIRS(u8); break;
-	case 2: PAIRS(u16); break;
-	default: PAIRS(u32); break;
+	for (int64_t at = 0; at < n; at += AT_ONCE) {
+		_Alignas(64) char some[AT_ONCE * sizeof(u32)];
+		int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
+		keys_of(tiles, dtype, m, (const char *)values + at * bytes, some, &seen);
+		switch (bytes) {
+		case 1: PAIRS(u8); break;
+		case 2: PAIRS(u16); break;
+		default: PAIRS(u32); break;
+		}
 	}
 	if (n > 0)
 		sorted = sorted_u64(tiles, room, room + n, n, 32);
 	for (int64_t i = 0; i < n; i++)
 		to[i] = (uint32_t)sorted[i];
-	return nan > 0;
+	return seen.nan > 0;
 }

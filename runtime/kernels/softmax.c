@@ -15,36 +15,6 @@ struct rows {
 	int64_t n, bytes, x_stride; /* elements of a row; from one row of x to the next */
 };
 
-/* One row of the stage's dtype, from x into `to`. */
-static void softmax_row(const struct rows *rows, const void *x, void *to)
-{
-	const struct lb_tiles *tiles = rows->tiles;
-	int stage = rows->stage;
-	int64_t n = rows->n, width = lb_width_of(stage);
-	const struct lb_fold *max = tiles->fold(LB_OP_MAX, stage);
-	const struct lb_fold *sum = tiles->fold(LB_OP_SUM, stage);
-	char top[LB_LANES * 8] __attribute__((aligned(64)));
-	double total[LB_LANES] __attribute__((aligned(64))) = { 0 };
-	lb_gather_row(top, x, LB_LANES, 0, width); /* the first element is a lower bound */
-	max->rows(n, top, x);
-	for (int64_t half = LB_LANES / 2; half >= 1; half /= 2)
-		max->merge(half, top, top + half * width);
-	tiles->shift(n, 1, to, x, top, stage);
-	tiles->elementwise(LB_OP_EXP, stage, stage)(n, to, to, NULL, NULL);
-	sum->rows(n, total, to);
-	for (int64_t half = LB_LANES / 2; half >= 1; half /= 2)
-		sum->merge(half, total, total + half);
-	if (stage == LB_F64) {
-		double *values = to;
-		for (int64_t i = 0; i < n; i++)
-			values[i] /= total[0];
-	} else {
-		float *values = to, divisor = (float)total[0];
-		for (int64_t i = 0; i < n; i++)
-			values[i] /= divisor;
-	}
-}
-
 static void softmax_rows(void *arg, int64_t begin, int64_t end)
 {
 	const struct rows *rows = arg;
@@ -53,11 +23,11 @@ static void softmax_rows(void *arg, int64_t begin, int64_t end)
 		const char *x = rows->x + i * rows->x_stride * rows->bytes;
 		char *to = rows->to + i * rows->n * rows->bytes;
 		if (rows->stage == rows->dtype) {
-			softmax_row(rows, x, to);
+			rows->tiles->softmax(rows->n, to, x, rows->stage);
 			continue;
 		}
 		rows->tiles->convert(rows->stage, rows->dtype)(rows->n, wide, x, NULL, NULL);
-		softmax_row(rows, wide, wide);
+		rows->tiles->softmax(rows->n, wide, wide, rows->stage);
 		rows->tiles->convert(rows->dtype, rows->stage)(rows->n, to, wide, NULL, NULL);
 	}
 }

@@ -103,6 +103,11 @@ struct lb_panel {
 	int64_t codes_apart, scales_apart;
 };
 
+/* Of floats: how many are NaN, below 0, -0. */
+struct lb_keys_seen {
+	int64_t nan, below, negative_zeros;
+};
+
 /* Of n numbers; without finite ones the least is +Inf, the largest -Inf. */
 struct lb_tile_figures {
 	int64_t finite, nan, zero;
@@ -141,9 +146,15 @@ struct lb_tiles {
 	/* Rows of 16 elements of 4 bytes become columns; `stream`: past the caches, if there is a way and each row of `to`
 	 * begins a cache line. */
 	void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
+	/* Floats of 2, 4 or 8 bytes, of which `infinity` has such bits, become unsigned keys that order as they do; what is met
+	 * is added to `seen`. And keys become floats: all that are NaN the same one, zeros positive. */
+	void (*to_keys)(int64_t n, void *to, const void *from, int bytes, uint64_t infinity, struct lb_keys_seen *seen);
+	void (*from_keys)(int64_t n, void *to, const void *from, int bytes);
 	/* Sorts n keys, with room for as many; only with AVX-512, else NULL. */
 	void (*sort_u32)(int64_t n, uint32_t *keys, uint32_t *room);
 	void (*sort_u64)(int64_t n, uint64_t *keys, uint64_t *room);
+	/* The index of the first of the largest, or least, of n > 0 floats, or of the first NaN. */
+	int64_t (*extreme)(int64_t n, const float *x, bool least);
 	/* The least and the largest of n floats, a multiple of 16; false, and neither matters, if one is not finite. */
 	bool (*range)(int64_t n, const float *x, float *low, float *high);
 	/* (x - bias) / scale, rounded, from 0 to `most` */
@@ -162,6 +173,8 @@ struct lb_tiles {
 	 * strips have some. */
 	void (*multiply_pairs)(int rows, const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums,
 			       int64_t sums_row, bool add, bool denormals);
+	/* One row of f32 or f64: to = exp(x - max) / sum of these; n > 0, x may be `to`. */
+	void (*softmax)(int64_t n, void *to, const void *x, int dtype);
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
 	 * not `center` means a mean of 0; weight and bias may be NULL. Returns the scale, one over
 	 * the root. */

@@ -619,6 +619,62 @@ static void softmaxes(void **state)
 			}
 }
 
+/* On each instruction set, of rows from short ones on, down to where powers are denormal, and in place. */
+static void softmax_rows(void **state)
+{
+	(void)state;
+	enum { MOST = 1500 };
+	static float x[MOST], y[MOST];
+	for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++)
+		for (int n = 1; n <= MOST; n += n < 140 ? 1 : 97) {
+			float range = (float[]){ 1, 20, 110, 3e38f }[n % 4];
+			double sum = 0, top = -INFINITY;
+			for (int i = 0; i < n; i++) {
+				x[i] = y[i] = ((float)(draw() % 20001) * 1e-4f - 1) * range;
+				top = fmax(top, x[i]);
+			}
+			for (int i = 0; i < n; i++)
+				sum += exp(x[i] - top);
+			lb_tiles_of((enum lb_isa)level)->softmax(n, y, y, LB_F32);
+			for (int i = 0; i < n; i++) {
+				/* the difference is rounded, too */
+				double right = exp(x[i] - top) / sum, far = top - x[i];
+				assert_true(fabs(y[i] - right) <= right * (fmin(far, 110) * 0x1p-24 + 4e-7) + 0x1p-148);
+			}
+			x[n / 2] = NAN;
+			lb_tiles_of((enum lb_isa)level)->softmax(n, y, x, LB_F32);
+			for (int i = 0; i < n; i++)
+				assert_true(isnan(y[i]));
+			/* what is certain, and what is impossible */
+			for (int i = 0; i < n; i++)
+				x[i] = i == n / 3 ? 7 : -INFINITY;
+			lb_tiles_of((enum lb_isa)level)->softmax(n, y, x, LB_F32);
+			for (int i = 0; i < n; i++)
+				assert_true(y[i] == (i == n / 3));
+		}
+}
+
+static void extremes(void **state)
+{
+	(void)state;
+	enum { MOST = 400 };
+	static const float odd[] = { 0, -0.0f, INFINITY, -INFINITY, 1e-45f };
+	for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++)
+		for (int round = 0; round < 4 * MOST; round++) {
+			float x[MOST];
+			int n = 1 + round % MOST, least = round & 1;
+			for (int i = 0; i < n; i++) /* few values, so that many are equal, and now and then NaN */
+				x[i] = round % 3 && draw() % 16 == 0 ? odd[draw() % 5] : (float)(draw() % 50) - 25;
+			if (round % 5 == 0)
+				x[draw() % (unsigned)n] = x[draw() % (unsigned)n] = NAN;
+			int right = 0;
+			for (int i = 1; i < n && !isnan(x[right]); i++)
+				if (isnan(x[i]) || (least ? x[i] < x[right] : x[i] > x[right]))
+					right = i;
+			assert_int_equal(lb_tiles_of((enum lb_isa)level)->extreme(n, x, least), right);
+		}
+}
+
 static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_t m, int64_t n, int64_t k, int round)
 {
 	struct lb_view v[3] = { make_strided(dtype, 3, (int64_t[]){ batch, m, k }),
@@ -941,6 +997,8 @@ int main(void)
 		cmocka_unit_test_teardown(nonfinite_counts, reset),
 		cmocka_unit_test_teardown(figures_of_views, reset),
 		cmocka_unit_test_teardown(hashes_of_views, reset),
+		cmocka_unit_test_teardown(softmax_rows, reset),
+		cmocka_unit_test_teardown(extremes, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

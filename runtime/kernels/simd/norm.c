@@ -4,13 +4,6 @@
 
 #include "kernels/simd/tiles.h"
 
-static double total(double *lanes)
-{
-	for (int half = LB_LANES / 2; half >= 1; half /= 2)
-		LB_EACH(i, half) lanes[i] += lanes[i + half];
-	return lanes[0];
-}
-
 #define NORM(name, T) \
 	static double name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, bool center) \
 	{ \
@@ -20,7 +13,7 @@ static double total(double *lanes)
 			LB_EACH(i, m) lanes[i] += (double)x[at + i]; \
 		} \
 		if (center) \
-			mean = total(lanes) / (double)n; \
+			mean = lb_total(lanes) / (double)n; \
 		memset(lanes, 0, sizeof lanes); \
 		for (int64_t at = 0; at < n; at += LB_LANES) { \
 			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
@@ -30,7 +23,7 @@ static double total(double *lanes)
 				lanes[i] += far * far; \
 			} \
 		} \
-		double scale = 1 / sqrt(total(lanes) / (double)n + eps); \
+		double scale = 1 / sqrt(lb_total(lanes) / (double)n + eps); \
 		if (weight) \
 			LB_EACH(i, n) to[i] = (T)(((double)x[i] - mean) * scale) * weight[i]; \
 		else \
@@ -96,7 +89,7 @@ void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const
 				products[i] += g * (double)h[at + i]; \
 			} \
 		} \
-		double mean = center ? total(sums) / (double)n : 0, along = total(products) / (double)n; \
+		double mean = center ? lb_total(sums) / (double)n : 0, along = lb_total(products) / (double)n; \
 		LB_EACH(i, n) \
 		{ \
 			double g = (double)grad[i] * (weight ? (double)weight[i] : 1); \

@@ -25,6 +25,14 @@
 #define LB_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* The sum of LB_LANES lanes, which are used up. */
+static inline double lb_total(double *lanes)
+{
+	for (int half = LB_LANES / 2; half >= 1; half /= 2)
+		LB_EACH(i, half) lanes[i] += lanes[i + half];
+	return lanes[0];
+}
+
 /* A tile function: `expr` of a[i], b[i], c[i]. */
 #define LB_TILE(name, D, T, expr) \
 	static void name(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
@@ -87,8 +95,12 @@ void LB_ISA_NAME(lb_tile_pick)(int64_t n, void *to, const void *from, const int6
 void LB_ISA_NAME(lb_tile_random_words)(uint64_t key, uint64_t first, uint32_t domain, uint32_t *words);
 void LB_ISA_NAME(lb_tile_normals)(uint64_t key, uint64_t first, float *to);
 void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
+void LB_ISA_NAME(lb_tile_to_keys)(int64_t n, void *to, const void *from, int bytes, uint64_t infinity,
+				  struct lb_keys_seen *seen);
+void LB_ISA_NAME(lb_tile_from_keys)(int64_t n, void *to, const void *from, int bytes);
 void LB_ISA_NAME(lb_tile_sort_u32)(int64_t n, uint32_t *keys, uint32_t *room);
 void LB_ISA_NAME(lb_tile_sort_u64)(int64_t n, uint64_t *keys, uint64_t *room);
+int64_t LB_ISA_NAME(lb_tile_extreme)(int64_t n, const float *x, bool least);
 bool LB_ISA_NAME(lb_tile_range)(int64_t n, const float *x, float *low, float *high);
 void LB_ISA_NAME(lb_tile_affine_codes)(int64_t n, const float *x, float scale, float bias, float most, uint8_t *codes);
 void LB_ISA_NAME(lb_tile_scan_lines)(const struct lb_scan *scan, int n_lines, const void *const from[],
@@ -99,6 +111,7 @@ bool LB_ISA_NAME(lb_tile_pack_pairs)(uint32_t *to, int width, int64_t lines, con
 				     int64_t step, int64_t depth);
 void LB_ISA_NAME(lb_tile_multiply_pairs)(int rows, const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums,
 					 int64_t sums_row, bool add, bool denormals);
+void LB_ISA_NAME(lb_tile_softmax)(int64_t n, void *to, const void *x, int dtype);
 double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
 				 bool center, int dtype);
 void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight,
