@@ -654,6 +654,51 @@ static void softmax_rows(void **state)
 		}
 }
 
+/* On each instruction set, with the same bits: numbers around 0 and far from it, tiny and huge ones. */
+static void norm_rows(void **state)
+{
+	(void)state;
+	enum { MOST = 700 };
+	static float x[MOST], weight[MOST], bias[MOST], y[MOST], first[MOST];
+	static const struct {
+		double offset, range, eps;
+	} kinds[] = { { 0, 1, 1e-5 },	   { 5000, 0.5, 1e-5 }, { -3, 1e-12, 1e-12 }, { 0, 1e-33, 0 },
+		      { 1e4, 0, 1e-5 }, { 0, 1e30, 1e-5 },   { 3e38, 3e37, 0 } };
+	for (int kind = 0; kind < 7; kind++)
+		for (int n = 1; n <= MOST; n += n < 140 ? 3 : 61)
+			for (int way = 0; way < 8; way++) {
+				bool center = way & 1;
+				const float *w = way & 2 ? weight : NULL, *b = way & 4 ? bias : NULL;
+				double eps = kinds[kind].eps, mean = 0, squares = 0;
+				for (int i = 0; i < n; i++) {
+					double far = (double)(draw() % 2001) / 1000 - 1;
+					x[i] = (float)(kinds[kind].offset + far * kinds[kind].range);
+					weight[i] = (float)(draw() % 100) / 50;
+					bias[i] = (float)(draw() % 100) / 50 - 1;
+				}
+				for (int i = 0; i < n && center; i++)
+					mean += x[i] / (double)n;
+				for (int i = 0; i < n; i++)
+					squares += (x[i] - mean) * (x[i] - mean);
+				double scale = 1 / sqrt(squares / n + eps);
+				for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++) {
+					const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+					double got = tiles->norm(n, y, x, w, b, eps, center, LB_F32);
+					if (level == LB_ISA_BASE)
+						memcpy(first, y, sizeof y);
+					assert_memory_equal(first, y, (size_t)n * sizeof *y);
+					if (squares / n + eps < 1e-90 || isinf(scale))
+						continue; /* what is left is the mean's own rounding */
+					assert_true(fabs(got / scale - 1) < 1e-6);
+					for (int i = 0; i < n; i++) {
+						double normed = (x[i] - mean) * scale * (w ? w[i] : 1);
+						double right = normed + (b ? b[i] : 0);
+						assert_true(fabs(y[i] - right) <= 4e-7 * (fabs(normed) + fabs(right)) + 1e-7);
+					}
+				}
+			}
+}
+
 static void extremes(void **state)
 {
 	(void)state;
@@ -998,6 +1043,7 @@ int main(void)
 		cmocka_unit_test_teardown(figures_of_views, reset),
 		cmocka_unit_test_teardown(hashes_of_views, reset),
 		cmocka_unit_test_teardown(softmax_rows, reset),
+		cmocka_unit_test_teardown(norm_rows, reset),
 		cmocka_unit_test_teardown(extremes, reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,66 @@
 			LB_EACH(i, n) to[i] += bias[i]; \
 		return scale; \
 	}
-NORM(norm_f32, float)
+NORM(norm_any_f32, float)
 NORM(norm_f64, double)
+
+/* A mean as the sum of two floats: what is left of x without the first is exact where x is near it, so that x less both has no
+ * more error than a float. */
+struct mean {
+	float high, low;
+};
+
+static double sum_of(int64_t n, const float *x)
+{
+	double lanes[LB_LANES] __attribute__((aligned(64))) = { 0 };
+	int64_t at = 0;
+	for (; at + LB_LANES <= n; at += LB_LANES)
+		LB_EACH(i, LB_LANES) lanes[i] += (double)x[at + i];
+	for (int64_t i = 0; at + i < n; i++)
+		lanes[i] += (double)x[at + i];
+	return lb_total(lanes);
+}
+
+static double squares_of(int64_t n, const float *x, struct mean mean)
+{
+	double lanes[LB_LANES] __attribute__((aligned(64))) = { 0 };
+	int64_t at = 0;
+	for (; at + LB_LANES <= n; at += LB_LANES) {
+		lb_prefetch(x + n + at, LB_LANES * sizeof *x);
+		LB_EACH(i, LB_LANES)
+		{
+			double far = (double)(x[at + i] - mean.high - mean.low);
+			lanes[i] += far * far;
+		}
+	}
+	for (int64_t i = 0; at + i < n; i++) {
+		double far = (double)(x[at + i] - mean.high - mean.low);
+		lanes[i] += far * far;
+	}
+	return lb_total(lanes);
+}
+
+/* In float but for the sums; where that is not enough for the magnitudes, in double. */
+static double norm_f32(int64_t n, float *to, const float *x, const float *weight, const float *bias, double eps,
+		       bool center)
+{
+	double average = center ? sum_of(n, x) / (double)n : 0;
+	struct mean mean = { .high = (float)average };
+	mean.low = (float)(average - (double)mean.high);
+	double scale = 1 / sqrt(squares_of(n, x, mean) / (double)n + eps);
+	if (!(scale > 1e-30 && scale < 1e30))
+		return norm_any_f32(n, to, x, weight, bias, eps, center);
+	float by = (float)scale;
+	if (weight && bias)
+		LB_EACH(i, n) to[i] = (x[i] - mean.high - mean.low) * by * weight[i] + bias[i];
+	else if (weight)
+		LB_EACH(i, n) to[i] = (x[i] - mean.high - mean.low) * by * weight[i];
+	else
+		LB_EACH(i, n) to[i] = (x[i] - mean.high - mean.low) * by;
+	if (bias && !weight)
+		LB_EACH(i, n) to[i] += bias[i];
+	return scale;
+}
 
 double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
 				 bool center, int dtype)

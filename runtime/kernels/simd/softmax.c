@@ -34,13 +34,15 @@ static inline void powers_of(int64_t n, float *to, const float *x, float top, do
 	for (int64_t at = 0; at < n;) {
 		lb_floats sums[VECTORS] = { 0 };
 		int64_t end = n - at < STRETCH ? n : at + STRETCH;
-		for (; at < end; at += LB_LANES)
+		for (; at < end; at += LB_LANES) {
+			lb_prefetch(x + n + at, LB_LANES * sizeof *x);
 			LB_UNROLL
 			for (int k = 0; k < VECTORS; k++) {
 				lb_floats power = lb_exp_below(lb_load(x + at + k * LB_FLOATS) - top);
 				lb_store(to + at + k * LB_FLOATS, power);
 				sums[k] += power;
 			}
+		}
 		float some[LB_LANES] __attribute__((aligned(64)));
 		for (int k = 0; k < VECTORS; k++)
 			lb_store(some + k * LB_FLOATS, sums[k]);

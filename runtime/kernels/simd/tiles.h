@@ -25,6 +25,14 @@
 #define LB_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Asks for what will be read soon: the next row, most often, which a processor does not foresee across pages. It need not be
+ * there. */
+static inline void lb_prefetch(const void *from, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += 64)
+		__builtin_prefetch((const char *)from + at);
+}
+
 /* The sum of LB_LANES lanes, which are used up. */
 static inline double lb_total(double *lanes)
 {
