@@ -2,8 +2,9 @@
  * side: neighbouring lanes, or lines, of which a stretch at a time is widened, summed and rounded. */
 #include "kernels/simd/tiles.h"
 
-/* Lines that are summed together, elements of each at a time, how far ahead of these memory is asked for, and lanes. */
-enum { LINES = LB_SCAN_LINES, STRETCH = 64, AHEAD = 2 * STRETCH, LANES = LB_SCAN_LANES };
+/* Lines that are summed together, elements of each at a time, how far ahead of these memory is asked for, lanes, and rows of
+ * these at a time. */
+enum { LINES = LB_SCAN_LINES, STRETCH = 64, AHEAD = 2 * STRETCH, LANES = LB_SCAN_LANES, TOGETHER = 4 };
 
 #define WIDEN(name, A, T, load) \
 	static void widen_##name(int64_t n, A *to, const T *from) \
@@ -95,24 +96,50 @@ LINE_SUMS(bf16, uint16_t, double, chains_f64)
 LINE_SUMS(f32, float, double, chains_f64)
 LINE_SUMS(f64, double, double, chains_f64)
 
+/* Rows go TOGETHER at a time, so that sums are read and written once for them. */
+#define ADD_ROW(T, A, k) \
+	if (inclusive) { \
+		rows[k][i] = (T)(sum += (A)x[k][i]); \
+	} else { \
+		A before = sum; \
+		sum += (A)x[k][i]; \
+		rows[k][i] = (T)before; \
+	}
 #define LANE_SUMS(name, T, A) \
+	static inline __attribute__((always_inline)) void add_rows_##name( \
+	    int64_t n_lanes, A *sums, const T *const x[TOGETHER], T *const rows[TOGETHER], const int n, \
+	    const bool inclusive) \
+	{ \
+		LB_EACH(i, n_lanes) \
+		{ \
+			A sum = sums[i]; \
+			ADD_ROW(T, A, 0) \
+			if (n == TOGETHER) { \
+				ADD_ROW(T, A, 1) \
+				ADD_ROW(T, A, 2) \
+				ADD_ROW(T, A, 3) \
+			} \
+			sums[i] = sum; \
+		} \
+	} \
 	static void lanes_##name(const struct lb_scan *scan, int64_t n_lanes, const void *from, void *to) \
 	{ \
 		A sums[LANES] __attribute__((aligned(64))) = { 0 }; \
-		for (int64_t k = 0; k < scan->n; k++) { \
-			int64_t at = scan->reverse ? scan->n - 1 - k : k; \
-			const T *x = (const T *)from + at * scan->from_step; \
-			T *row = (T *)to + at * scan->to_step; \
-			if (scan->inclusive) { \
-				LB_EACH(i, n_lanes) row[i] = (T)(sums[i] += (A)x[i]); \
-				continue; \
+		for (int64_t k = 0; k < scan->n;) { \
+			const T *x[TOGETHER]; \
+			T *rows[TOGETHER]; \
+			int n = scan->n - k < TOGETHER ? 1 : TOGETHER; \
+			for (int i = 0; i < n; i++, k++) { \
+				int64_t at = scan->reverse ? scan->n - 1 - k : k; \
+				x[i] = (const T *)from + at * scan->from_step; \
+				rows[i] = (T *)to + at * scan->to_step; \
 			} \
-			LB_EACH(i, n_lanes) \
-			{ \
-				A before = sums[i]; \
-				sums[i] += (A)x[i]; \
-				row[i] = (T)before; \
-			} \
+			if (n == TOGETHER && scan->inclusive) \
+				add_rows_##name(n_lanes, sums, x, rows, TOGETHER, true); \
+			else if (n == TOGETHER) \
+				add_rows_##name(n_lanes, sums, x, rows, TOGETHER, false); \
+			else \
+				add_rows_##name(n_lanes, sums, x, rows, 1, scan->inclusive); \
 		} \
 	}
 LANE_SUMS(u8, uint8_t, uint32_t)
