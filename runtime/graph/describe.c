@@ -1,10 +1,11 @@
 /* What is known of a tensor without evaluating it. */
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "memory/names.h"
+#include "memory/thread.h"
 #include "publish/flight.h"
 #include "publish/marker.h"
 
@@ -12,15 +13,23 @@
  * with the tensor. */
 struct named {
 	char *before;
+	uint8_t length, drawer;
 	char text[];
 };
+
+static size_t named_bytes(size_t length)
+{
+	return offsetof(struct named, text) + length + 1;
+}
+_Static_assert(offsetof(struct named, text) + LB_NAME_MAX + 1 <= LB_NAMES_MOST && LB_NAME_MAX <= UINT8_MAX,
+	       "the longest name has room");
 
 void lb_name_free(char *name)
 {
 	while (name) {
 		struct named *named = (struct named *)(void *)(name - offsetof(struct named, text));
 		name = named->before;
-		free(named);
+		lb_names_give(named->drawer, named, named_bytes(named->length));
 	}
 }
 
@@ -99,11 +108,15 @@ lb_tensor *lb_named(const char *name, lb_tensor *x)
 	if (!LB_GIVEN("named", x) || !name)
 		return x;
 	size_t length = strnlen(name, LB_NAME_MAX);
-	struct named *named = malloc(sizeof *named + length + 1);
+	struct lb_self *self = lb_self();
+	unsigned drawer = self ? self->record->id % LB_NAMES_DRAWERS : 0;
+	struct named *named = lb_names_take(drawer, named_bytes(length));
 	if (!named) {
 		lb_fail("named: out of memory for the name %.32s", name);
 		return x;
 	}
+	named->length = (uint8_t)length;
+	named->drawer = (uint8_t)drawer;
 	memcpy(named->text, name, length);
 	named->text[length] = '\0';
 	/* one store, so that whoever reads or claims the record meanwhile is not disturbed */

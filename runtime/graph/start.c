@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/isa.h"
 #include "memory/buffer.h"
+#include "memory/names.h"
 #include "memory/slab.h"
 #include "probes.h"
 #include "publish/jit.h"
@@ -46,10 +47,12 @@ static void before_fork(void)
 	lb_stacks_lock();
 	lb_buffers_lock();
 	lb_slab_lock_all();
+	lb_names_lock();
 }
 
 static void after_fork(void)
 {
+	lb_names_unlock();
 	lb_slab_unlock_all();
 	lb_buffers_unlock();
 	lb_stacks_unlock();

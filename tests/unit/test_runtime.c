@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
 #include "probe.h"
 
 static const char *program;
@@ -191,6 +192,35 @@ static void names(void **state)
 		assert_true(strlen(lb_name(x)) == 255 && lb_ok());
 		lb_tensor *y = counting(LB_SHAPE(3));
 		assert_true(lb_id(x) && lb_id(y) && lb_id(x) != lb_id(y));
+	}
+}
+
+/* Names lie close together, whatever else is made between; what one has left another gets, and none writes over
+ * its neighbours. */
+static void names_lie_together(void **state)
+{
+	enum { N = 2000, ROUNDS = 3 };
+	static lb_tensor *x[N];
+	char name[300];
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		uintptr_t first = UINTPTR_MAX, last = 0;
+		LB_SCOPE {
+			for (int i = 0; i < N; i++) {
+				x[i] = lb_ones(LB_SHAPE(100), LB_F32);
+				snprintf(name, sizeof name, "layers.%0*d", (i * 7 + round) % (i % 50 ? 16 : 248), i);
+				lb_eval(lb_named(name, x[i]));
+			}
+			for (int i = 0; i < N; i++) {
+				snprintf(name, sizeof name, "layers.%0*d", (i * 7 + round) % (i % 50 ? 16 : 248), i);
+				assert_string_equal(lb_name(x[i]), name);
+				first = (uintptr_t)lb_name(x[i]) < first ? (uintptr_t)lb_name(x[i]) : first;
+				last = (uintptr_t)lb_name(x[i]) > last ? (uintptr_t)lb_name(x[i]) : last;
+			}
+			if (!LB_SANITIZES_ADDRESSES) /* then they are malloc's */
+				assert_true(last - first < N * 64);
+		}
 	}
 }
 
@@ -610,6 +640,7 @@ int main(int argc, char **argv)
 		TEST(many_scopes),
 		TEST(temporaries_keep_their_values),
 		TEST(names),
+		TEST(names_lie_together),
 		TEST(names_of_inputs_stay),
 		TEST(views_share),
 		TEST(view_outlives_its_base),
