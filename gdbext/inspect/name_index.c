@@ -12,7 +12,6 @@ enum { MOST = 1 << 20, MOST_TEXT = 64 << 20 };
 struct entry {
 	uint64_t address, id;
 	uint32_t name; /* where it begins among the texts */
-	uint32_t next; /* of the same bucket, plus 1; 0: none */
 	uint32_t set;
 };
 
@@ -25,10 +24,10 @@ struct lbx_name_index {
 	size_t n_seen; /* with a name or without */
 	struct entry *entries; /* in the order of the walk */
 	size_t n, room;
+	uint32_t *fingerprints; /* of their names; looking through all takes less than making a table of them */
+	size_t fingerprints_room;
 	char *texts;
 	size_t n_text, text_room;
-	uint32_t *buckets; /* each the first entry, plus 1; 0: none */
-	size_t n_buckets;  /* a power of 2 */
 };
 
 void lbx_name_index_destroy(struct lbx_name_index *index)
@@ -37,8 +36,22 @@ void lbx_name_index_destroy(struct lbx_name_index *index)
 		return;
 	free(index->entries);
 	free(index->texts);
-	free(index->buckets);
+	free(index->fingerprints);
 	free(index);
+}
+
+/* By which most names differ. */
+static uint32_t fingerprint_of(const char *name, size_t length)
+{
+	uint64_t fingerprint = length, word = 0;
+
+	for (; length > sizeof word; name += sizeof word, length -= sizeof word) {
+		memcpy(&word, name, sizeof word);
+		fingerprint = (fingerprint ^ word) * LB_MIX_STEP;
+	}
+	word = 0;
+	memcpy(&word, name, length);
+	return (uint32_t)(lb_mix(fingerprint ^ word) >> 32);
 }
 
 static void drop(struct lbx_kept *kept)
@@ -95,19 +108,16 @@ bool lbx_name_index_is_new(const struct lbx_name_index *index)
 bool lbx_name_index_next(const struct lbx_name_index *index, const struct lbx_context *context, const char *name,
 			 uint64_t *at, struct lbx_key *ret, const char **ret_name)
 {
-	const struct entry *e;
+	uint32_t fingerprint = name ? fingerprint_of(name, strlen(name)) : 0;
+	size_t i = *at;
 
-	if (name && *at == 0)
-		*at = index->buckets[lb_hash_text(name) & (index->n_buckets - 1)];
-	else if (name)
-		*at = index->entries[*at - 1].next;
-	else
-		*at = *at < index->n ? *at + 1 : 0;
-	while (name && *at && strcmp(index->texts + index->entries[*at - 1].name, name) != 0)
-		*at = index->entries[*at - 1].next;
-	if (*at == 0)
+	while (name && i < index->n &&
+	       (index->fingerprints[i] != fingerprint || strcmp(index->texts + index->entries[i].name, name) != 0))
+		i++;
+	if (i >= index->n)
 		return false;
-	e = &index->entries[*at - 1];
+	const struct entry *e = &index->entries[i];
+	*at = i + 1;
 	*ret = (struct lbx_key){ context->sets[e->set], e->address, e->id };
 	*ret_name = index->texts + e->name;
 	return true;
@@ -140,29 +150,15 @@ void lbx_name_index_add(struct lbx_name_index *index, const struct lbx_context *
 		set++;
 	if (set == (uint32_t)context->n_sets || index->n == MOST || index->n_text + size > MOST_TEXT ||
 	    !lb_reserve(index->entries, index->room, index->n + 1) ||
+	    !lb_reserve(index->fingerprints, index->fingerprints_room, index->n + 1) ||
 	    !lb_reserve(index->texts, index->text_room, index->n_text + size)) {
 		index->is_too_large = true;
 		return;
 	}
-	index->entries[index->n++] = (struct entry){ label->key.address, label->key.id, (uint32_t)index->n_text, 0, set };
+	index->fingerprints[index->n] = fingerprint_of(label->name, size - 1);
+	index->entries[index->n++] = (struct entry){ label->key.address, label->key.id, (uint32_t)index->n_text, set };
 	memcpy(index->texts + index->n_text, label->name, size);
 	index->n_text += size;
-}
-
-/* From the last to the first, so that each bucket has them in their order. */
-static bool fill_buckets(struct lbx_name_index *index)
-{
-	index->n_buckets = 1;
-	while (index->n_buckets < index->n)
-		index->n_buckets *= 2;
-	index->buckets = calloc(index->n_buckets, sizeof *index->buckets);
-	for (size_t i = index->n; index->buckets && i-- > 0;) {
-		struct entry *e = &index->entries[i];
-		uint32_t *bucket = &index->buckets[lb_hash_text(index->texts + e->name) & (index->n_buckets - 1)];
-		e->next = *bucket;
-		*bucket = (uint32_t)i + 1;
-	}
-	return index->buckets;
 }
 
 void lbx_name_index_keep(struct lbx_name_index *index, struct lbx_context *context)
@@ -171,7 +167,7 @@ void lbx_name_index_keep(struct lbx_name_index *index, struct lbx_context *conte
 		return;
 	drop(context->kept);
 	context->kept->has_many_tensors = index->n_seen >= LBX_MANY_TENSORS;
-	if (context->kept->has_many_tensors && !index->is_too_large && fill_buckets(index)) {
+	if (context->kept->has_many_tensors && !index->is_too_large) {
 		index->is_new = true;
 		index->is_dated = ask_moment(context, &index->moment);
 		if (index->is_dated || !lbx_target_waits(context->target)) {

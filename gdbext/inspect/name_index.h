@@ -4,7 +4,7 @@
  *
  * What it tells is a hint, as the user may write into a program that stands still: whoever shows a tensor reads it anew and
  * looks whether it has the name. Only an index that the command itself has made (lbx_name_index_is_new) tells that there
- * is no tensor of a name. It takes 36 to 40 bytes for each tensor that has a name, and the name; of more than 2^20 such
+ * is no tensor of a name. It takes 28 bytes for each tensor that has a name, and the name; of more than 2^20 such
  * tensors, or 64 MiB of names, none is kept. */
 #ifndef LBX_NAME_INDEX_H
 #define LBX_NAME_INDEX_H

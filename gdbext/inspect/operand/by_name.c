@@ -160,7 +160,7 @@ static void look_like(const char *name, size_t length, const char *other, struct
 
 	if (score > 0 && score <= 2 && (size_t)score < length)
 		add_near(found, other, score);
-	else if (score > 2 && length >= 2 && strstr(other, name))
+	else if (score > 2 && length >= 2 && strlen(other) > length && strstr(other, name))
 		add_near(found, other, 3);
 }
 

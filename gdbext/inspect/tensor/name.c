@@ -114,44 +114,33 @@ bool lbx_is_spelling(const char *text, const char *name, uint64_t id)
 	return !*text || strcmp(text, suffix) == 0 || strcmp(text, "_") == 0; /* _: of a keyword */
 }
 
-static unsigned char small(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 static bool is_same(char a, char b)
 {
-	return a == b || small(a) == small(b);
+	return a == b || ((a ^ b) == 0x20 && (a | 0x20) >= 'a' && (a | 0x20) <= 'z');
+}
+
+static int edits(const char *a, size_t n, const char *b, size_t m, size_t most)
+{
+	size_t longer = n > m ? n : m, least = n > m ? n - m : m - n;
+
+	if (least > most)
+		return (int)most + 1;
+	/* what both begin and end with costs nothing; of many names most have much of it */
+	for (; longer > least && is_same(*a, *b); a++, b++, n--, m--)
+		longer--;
+	for (; longer > least && is_same(a[n - 1], b[m - 1]); n--, m--)
+		longer--;
+	if (longer == least) /* nothing is left of one of them */
+		return (int)longer;
+	if (most == 0)
+		return 1;
+	int best = edits(a + 1, n - 1, b + 1, m - 1, most - 1);
+	int without_a = edits(a + 1, n - 1, b, m, most - 1), without_b = edits(a, n, b + 1, m - 1, most - 1);
+	best = without_a < best ? without_a : best;
+	return (without_b < best ? without_b : best) + 1;
 }
 
 int lbx_edits(const char *a, const char *b, int most)
 {
-	enum { LONGEST = 64 };
-	int n = (int)strnlen(a, 2 * LONGEST), m = (int)strnlen(b, LONGEST), row[LONGEST];
-
-	if (m >= LONGEST || n > m + most || m > n + most)
-		return most + 1;
-	/* what both begin and end with costs nothing; of many names most have much of it */
-	for (; n && m && is_same(*a, *b); a++, b++, n--, m--)
-		;
-	for (; n && m && is_same(a[n - 1], b[m - 1]); n--, m--)
-		;
-	for (int j = 0; j <= m; j++)
-		row[j] = j;
-	/* what lies further from the diagonal than `most` takes more than that */
-	for (int i = 1; i <= n; i++) {
-		int first = i > most + 1 ? i - most : 1, last = i + most < m ? i + most : m;
-		int diagonal = row[first - 1], before = first == 1 ? i : most + 1, least = before;
-		row[first - 1] = before;
-		for (int j = first; j <= last; j++) {
-			int change = diagonal + !is_same(a[i - 1], b[j - 1]);
-			diagonal = row[j];
-			int above = j == i + most ? most + 1 : row[j], edit = (above < before ? above : before) + 1;
-			before = row[j] = change < edit ? change : edit;
-			least = before < least ? before : least;
-		}
-		if (least > most) /* and it becomes no less */
-			return most + 1;
-	}
-	return row[m] > most ? most + 1 : row[m];
+	return edits(a, strlen(a), b, strlen(b), (size_t)most);
 }
