@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "base/loader.h"
 #include "kernels/kernels.h"
 
@@ -49,19 +50,10 @@ static _Atomic int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A child of fork() must be able to look for it. */
-static void before_fork(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
 __attribute__((constructor)) static void watch_forks(void)
 {
-	pthread_atfork(before_fork, after_fork, after_fork);
+	static struct lb_fork_lock entry = { .lock = &lock };
+	lb_free_in_child(&entry);
 }
 
 /* OpenBLAS ends its threads before a fork, and for good when the program exits, and waits for ever

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/loader.h"
 #include "base/op.h"
 
@@ -58,19 +59,10 @@ static enum { UNKNOWN, FOUND, ABSENT } state;
 static struct lb_fftw_plan *plans; /* the one that was taken last first */
 
 /* A child of fork() must be able to go on. */
-static void before_fork(void)
-{
-	pthread_mutex_lock(&lock);
-}
-
-static void after_fork(void)
-{
-	pthread_mutex_unlock(&lock);
-}
-
 __attribute__((constructor)) static void watch_forks(void)
 {
-	pthread_atfork(before_fork, after_fork, after_fork);
+	static struct lb_fork_lock entry = { .lock = &lock };
+	lb_free_in_child(&entry);
 }
 
 static bool find_linked(void)
