@@ -7,16 +7,17 @@
 
 #include "base/cleanup.h"
 #include "base/vector.h"
+#include "record/held.h"
 #include "serve/place.h"
 
-enum { MOST_FRAMES = 48, MOST_ADDRESSES = 3000, READ_AT_STOP = 4 << 20 /* bytes */ };
+enum { MOST_ADDRESSES = 3000 };
 
 bool lbx_look_at_frames(struct lbx_gdb *gdb, json_t **ret)
 {
 	struct lbx_gdb_answer answer;
 	char command[64];
 
-	snprintf(command, sizeof command, "-stack-list-frames 0 %d", MOST_FRAMES - 1);
+	snprintf(command, sizeof command, "-stack-list-frames 0 %d", LBX_FRAMES_AT_STOP - 1);
 	if (!lbx_gdb_ask(gdb, LBX_GDB_FOR_EVER, &answer, command))
 		return false;
 	*ret = json_incref(json_object_get(answer.results, "stack"));
@@ -67,6 +68,15 @@ bool lbx_is_shadowed(const json_t *variables, const char *name)
 	return n > 1;
 }
 
+/* 0: it is none. */
+static uint64_t pointer_of(const json_t *variable)
+{
+	const char *value = lbx_mi_string(variable, "value");
+	size_t n = strspn(value, "0123456789abcdefx");
+
+	return n > 2 && value[1] == 'x' && (!value[n] || value[n] == ' ') ? strtoull(value, NULL, 16) : 0;
+}
+
 bool lbx_variable_holds(const json_t *variable, const char *address)
 {
 	const char *value = lbx_mi_string(variable, "value");
@@ -78,21 +88,16 @@ bool lbx_variable_holds(const json_t *variable, const char *address)
 /* Each tensor that a variable points to, with the variable's name, and, where no other has that, its type. */
 static json_t *by_variable(const json_t *variables, const json_t *tensors)
 {
-	json_t *ret = json_array(), *variable, *tensor;
-	size_t i, j;
+	json_t *ret = json_array(), *variable;
+	size_t i;
 
 	json_array_foreach((json_t *)variables, i, variable)
 	{
-		json_array_foreach((json_t *)tensors, j, tensor)
-		{
-			if (!lbx_variable_holds(variable, lbx_mi_string(tensor, "record")))
-				continue;
-			json_t *told = json_copy(tensor);
-			json_object_set(told, "variable", json_object_get(variable, "name"));
-			if (!lbx_is_shadowed(variables, lbx_mi_string(variable, "name")))
-				json_object_set(told, "type", json_object_get(variable, "type"));
-			json_array_append_new(ret, told);
-		}
+		json_t *name = json_object_get(variable, "name"), *type = json_object_get(variable, "type");
+		uint64_t address = pointer_of(variable);
+		if (address)
+			lbx_add_held(ret, tensors, address, json_incref(name),
+				     lbx_is_shadowed(variables, lbx_mi_string(variable, "name")) ? NULL : type);
 	}
 	return ret;
 }
@@ -108,7 +113,7 @@ json_t *lbx_look_at_tensors(struct lbx_gdb *gdb)
 		return NULL;
 	const json_t *variables = json_object_get(answer.results, "variables");
 	lb_auto_free char *addresses = addresses_of(variables);
-	if (addresses && asprintf(&line, "list --handles=%s --digest=%d", addresses, READ_AT_STOP) > 0 &&
+	if (addresses && asprintf(&line, "list --handles=%s --digest=%d", addresses, LBX_READ_AT_STOP) > 0 &&
 	    lbx_gdb_tensor(gdb, LBX_GDB_FOR_EVER, line, &text, &n))
 		told = json_loadb(text, n, 0, NULL);
 	const json_t *tensors = json_object_get(told, "tensors");

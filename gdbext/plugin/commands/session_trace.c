@@ -20,13 +20,12 @@
 #include "plugin/bridge/text.h"
 #include "plugin/reads/stacks_gdb.h"
 #include "plugin/stops/stop_commands.h"
+#include "record/held.h"
 #include "record/libraries.h"
 #include "record/trace.h"
 
 enum {
-	MOST_FRAMES = 48,
 	MOST_VARIABLES = 128,
-	READ_AT_STOP = 4 << 20, /* bytes of values, of which figures are kept */
 	MOST_ANSWER = 64 << 10, /* of a longer one its size is told */
 	MOST_TYPED = 1000,      /* lines between two records */
 };
@@ -252,7 +251,7 @@ static json_t *list_of(struct lbx_context *context, const struct variables *v)
 
 	for (int i = 0; i < v->n; i++)
 		text_printf(&handles, "%s%#" PRIx64, i ? "," : "", v->list[i].value);
-	snprintf(digest, sizeof digest, "%d", READ_AT_STOP);
+	snprintf(digest, sizeof digest, "%d", LBX_READ_AT_STOP);
 	const char *words[] = { "--handles", handles.bytes, "--digest", digest, "--limit", "0", NULL };
 	context->out = &out;
 	if (!handles.failed && lbx_args_parse(&lbx_command_list, words, &args) &&
@@ -267,28 +266,13 @@ static json_t *list_of(struct lbx_context *context, const struct variables *v)
 	return tensors;
 }
 
-static bool is_at(const json_t *tensor, uint64_t address)
-{
-	const char *record = json_string_value(json_object_get(tensor, "record"));
-
-	return record && strtoull(record, NULL, 16) == address;
-}
-
 /* Each tensor that a variable leads to, with the variable's name. */
 static json_t *by_variable(const struct variables *v, const json_t *tensors)
 {
-	json_t *ret = json_array(), *tensor;
-	size_t j;
+	json_t *ret = json_array();
 
 	for (int i = 0; i < v->n; i++)
-		json_array_foreach(tensors, j, tensor)
-		{
-			if (!is_at(tensor, v->list[i].value))
-				continue;
-			json_t *told = json_copy(tensor);
-			json_object_set_new(told, "variable", lbx_json_string(v->list[i].expression));
-			json_array_append_new(ret, told);
-		}
+		lbx_add_held(ret, tensors, v->list[i].value, lbx_json_string(v->list[i].expression), NULL);
 	return ret;
 }
 
@@ -332,7 +316,7 @@ static bool look_at_frames(struct lbx_context *context, json_t **location, json_
 	uint64_t tid;
 
 	if (!v || !stacks || stacks->ops->threads(stacks, &tid, 1) < 1 ||
-	    !stacks->ops->walk(stacks, tid, MOST_FRAMES, 0, &stack))
+	    !stacks->ops->walk(stacks, tid, LBX_FRAMES_AT_STOP, 0, &stack))
 		return !lbx_bridge_waits();
 	int i = own_frame(stacks, &stack, &line);
 	if (lbx_bridge_waits()) {
