@@ -36,25 +36,6 @@ static bool read_record(struct lbx_table *table, uint64_t address, struct lbx_te
 	return true;
 }
 
-/* Likewise, for a walk over the records from there to the end of `left`. */
-static const void *record_onward(struct lbx_table *table, uint64_t address, uint64_t left, unsigned char *scratch)
-{
-	size_t size = slab_of(table)->record_size;
-
-	return lbx_cache_onward(table->cache, address, size, address + left * size, scratch);
-}
-
-static bool read_onward(struct lbx_table *table, uint64_t address, uint64_t left, struct lbx_tensor_record *ret)
-{
-	unsigned char scratch[LBX_RECORD_MAX];
-	const void *record = record_onward(table, address, left, scratch);
-
-	if (!record)
-		return false;
-	lbx_layout_decode(&slab_of(table)->layout, record, ret);
-	return true;
-}
-
 static bool is_live(const struct lbx_tensor_record *r)
 {
 	return r->state[0] != LB_STATE_FREED && r->id[0] != 0;
@@ -224,6 +205,40 @@ static void note_bad(struct lbx_table *table, uint64_t address, uint64_t *bad)
 	++*bad;
 }
 
+/* A walk over the slots: the record of the next one that can be read, valid until the next call; NULL: there is none. `bad`
+ * counts those that cannot; it may be NULL. */
+static const void *next_slot(struct lbx_table *table, uint64_t *slot, unsigned char scratch[LBX_RECORD_MAX],
+			     uint64_t *ret_address, uint64_t *bad)
+{
+	const struct lbx_slab *slab = slab_of(table);
+	uint64_t unreadable = 0, left;
+
+	while (*slot < slab->used) {
+		uint64_t address = lbx_slab_address(slab, *slot, &left);
+		if (left > slab->used - *slot)
+			left = slab->used - *slot;
+		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
+			if (bad)
+				*bad += left;
+			*slot += left;
+			unreadable = 0;
+			continue;
+		}
+		++*slot;
+		const void *record = lbx_cache_onward(table->cache, address, slab->record_size,
+						      address + left * slab->record_size, scratch);
+		if (record) {
+			*ret_address = address;
+			return record;
+		}
+		lb_clear_error();
+		if (bad)
+			note_bad(table, address, bad);
+		unreadable++;
+	}
+	return NULL;
+}
+
 static bool is_empty(const struct lbx_tensor_record *r)
 {
 	return r->id[0] == 0 && r->generation[0] == 0;
@@ -287,8 +302,10 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 				 uint64_t *bad)
 {
 	const struct lbx_slab *slab = slab_of(table);
+	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_tensor_record r;
-	uint64_t unreadable = 0, left;
+	const void *record;
+	uint64_t address;
 
 	if (*slot == 0)
 		table->bad_first = table->bad_last = table->empty_to = table->naps = 0;
@@ -296,24 +313,8 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		return LBX_NEXT_ERROR;
 	if (*slot == 0)
 		table->had_one_thread = had_one_thread(table);
-	while (*slot < slab->used) {
-		uint64_t address = lbx_slab_address(slab, *slot, &left);
-		if (left > slab->used - *slot)
-			left = slab->used - *slot;
-		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
-			*bad += left;
-			*slot += left;
-			unreadable = 0;
-			continue;
-		}
-		++*slot;
-		if (!read_onward(table, address, left, &r)) {
-			lb_clear_error();
-			note_bad(table, address, bad);
-			unreadable++;
-			continue;
-		}
-		unreadable = 0;
+	while ((record = next_slot(table, slot, scratch, &address, bad))) {
+		lbx_layout_decode(&slab->layout, record, &r);
 		look_for_emptied(table, *slot - 1, &r, bad);
 		if (is_live(&r) != live || r.id[0] == 0 || !is_wanted(table, &r))
 			continue;
@@ -353,27 +354,12 @@ enum lbx_next lbx_table_next_label(struct lbx_tensors *tensors, uint64_t *slot, 
 	const struct lbx_slab *slab = slab_of(table);
 	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_tensor_record r;
-	uint64_t left, unreadable = 0;
+	const void *record;
+	uint64_t address;
 
 	if (*slot == 0 && !lbx_table_refresh(table))
 		return LBX_NEXT_ERROR;
-	while (*slot < slab->used) {
-		uint64_t address = lbx_slab_address(slab, *slot, &left);
-		if (left > slab->used - *slot)
-			left = slab->used - *slot;
-		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
-			*slot += left;
-			unreadable = 0;
-			continue;
-		}
-		++*slot;
-		const void *record = record_onward(table, address, left, scratch);
-		if (!record) {
-			lb_clear_error();
-			unreadable++;
-			continue;
-		}
-		unreadable = 0;
+	while ((record = next_slot(table, slot, scratch, &address, NULL))) {
 		if (!slab->layout.same)
 			lbx_layout_decode(&slab->layout, record, &r);
 		FIELD(&slab->layout, record, &r, id);
@@ -398,26 +384,13 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
 /* Goes through the live tensors until one has this id, or none is left. `ids`: of all, where they are. */
 static bool search_id(struct lbx_table *table, uint64_t id, struct lbx_ids *ids, uint64_t *ret_address)
 {
-	const struct lbx_slab *slab = slab_of(table);
+	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_tensor_record r;
-	uint64_t left;
-	int unreadable = 0;
+	const void *record;
+	uint64_t slot = 0, address;
 
-	for (uint64_t slot = 0; slot < slab->used; slot++) {
-		uint64_t address = lbx_slab_address(slab, slot, &left);
-		if (left > slab->used - slot)
-			left = slab->used - slot;
-		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
-			slot += left - 1;
-			unreadable = 0;
-			continue;
-		}
-		if (!read_onward(table, address, left, &r)) {
-			lb_clear_error();
-			unreadable++;
-			continue;
-		}
-		unreadable = 0;
+	while ((record = next_slot(table, &slot, scratch, &address, NULL))) {
+		lbx_layout_decode(&slab_of(table)->layout, record, &r);
 		if (is_live(&r) && r.id[0] == id) {
 			*ret_address = address;
 			return true;
