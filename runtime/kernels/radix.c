@@ -1,18 +1,13 @@
-/* An element becomes an unsigned key that orders as it does. All NaN have one key, and so have both zeros: where that loses
- * bits, they are taken from the line again at the end, in its order. */
+/* Keys in order: few by insertion, or by what the instruction set has for it; more by counting their digits, from the lowest on.
+ * Long lines are split by their highest digits first, on several cores. */
 #include "kernels/radix.h"
 
 #include <string.h>
 
-#include "base/op.h"
-#include "symtab.h"
-
 #define INLINE static inline __attribute__((always_inline))
 
-enum { FEW = 32, LONG = 1 << 12, MANY = 1 << 16, SHORT_DIGIT = 8, LONG_DIGIT = 11, PASSES_MOST = 8, KEYS_AND_PLACES = 1 << 9,
-       AT_ONCE = 1 << 10 };
-
-/* ---- order ---- */
+enum { FEW = 32, LONG = 1 << 12, MANY = 1 << 16, SHORT_DIGIT = 8, LONG_DIGIT = 11, PASSES_MOST = 8,
+       KEYS_AND_PLACES = 1 << 9, PARTS = 1 << LONG_DIGIT, PIECES_MOST = 8 };
 
 #define SORT(K) \
 	static void insert_##K(K *x, int64_t n) \
@@ -63,21 +58,32 @@ SORT(u16)
 SORT(u32)
 SORT(u64)
 
-/* Lines that do not fit a near cache are split by their highest digit first: each part does. What the instruction set sorts at
- * once beats digits, or does up to KEYS_AND_PLACES where these leave out the bits below `low`, in which keys are in order
- * already. */
+/* Lines that do not fit a near cache are split by their highest digit first: each part does. A digit begins with the highest bit
+ * in which keys differ. What the instruction set sorts at once beats digits, or does up to KEYS_AND_PLACES where these leave out
+ * the bits below `low`, in which keys are in order already: whole, unless several cores can share the parts. */
 #define SPLIT(K) \
+	/* By the digits of the bits from `low` to `high` and, in the last one, some above, in which all agree. */ \
 	static __attribute__((noinline)) K *few_##K(K *x, K *other, int64_t n, const int low, const int high) \
 	{ \
 		if (n <= FEW) { \
 			insert_##K(x, n); \
 			return x; \
 		} \
-		return by_digits_##K(x, other, n, low, high, SHORT_DIGIT); \
+		switch ((high - low + SHORT_DIGIT - 1) / SHORT_DIGIT) { \
+		case 1: return by_digits_##K(x, other, n, low, low + SHORT_DIGIT, SHORT_DIGIT); \
+		case 2: return by_digits_##K(x, other, n, low, low + 2 * SHORT_DIGIT, SHORT_DIGIT); \
+		case 3: return by_digits_##K(x, other, n, low, low + 3 * SHORT_DIGIT, SHORT_DIGIT); \
+		case 4: return by_digits_##K(x, other, n, low, low + 4 * SHORT_DIGIT, SHORT_DIGIT); \
+		default: return by_digits_##K(x, other, n, low, high, SHORT_DIGIT); \
+		} \
 	} \
 	static __attribute__((noinline)) K *many_##K(K *x, K *other, int64_t n, const int low, const int high) \
 	{ \
-		return by_digits_##K(x, other, n, low, high, LONG_DIGIT); \
+		switch ((high - low + LONG_DIGIT - 1) / LONG_DIGIT) { \
+		case 1: return by_digits_##K(x, other, n, low, low + LONG_DIGIT, LONG_DIGIT); \
+		case 2: return by_digits_##K(x, other, n, low, low + 2 * LONG_DIGIT, LONG_DIGIT); \
+		default: return by_digits_##K(x, other, n, low, high, LONG_DIGIT); \
+		} \
 	} \
 	INLINE bool by_tile_##K(const struct lb_tiles *tiles, K *x, K *other, int64_t n, const int low) \
 	{ \
@@ -86,42 +92,85 @@ SORT(u64)
 		tiles->sort_##K(n, x, other); \
 		return true; \
 	} \
-	INLINE K *split_##K(const struct lb_tiles *tiles, K *x, K *other, int64_t n, const int low) \
+	struct split_##K { \
+		const struct lb_tiles *tiles; \
+		K *x, *other; \
+		int64_t n, pieces; \
+		int low, shift; \
+		uint32_t counts[PIECES_MOST][PARTS]; /* of each piece; then where its next key of a part goes */ \
+		uint32_t starts[PARTS + 1]; \
+	}; \
+	static void count_##K(void *arg, int64_t begin, int64_t end) \
 	{ \
-		enum { BITS = 8 * sizeof(K), TOP = BITS - LONG_DIGIT, PARTS = 1 << LONG_DIGIT }; \
-		uint32_t ends[PARTS] = { 0 }, at = 0; \
-		for (int64_t i = 0; i < n; i++) \
-			ends[x[i] >> TOP]++; \
-		for (int v = 0; v < PARTS; v++) { \
-			uint32_t here = ends[v]; \
-			ends[v] = at; \
-			at += here; \
+		struct split_##K *s = arg; \
+		for (int64_t p = begin; p < end; p++) { \
+			memset(s->counts[p], 0, sizeof s->counts[p]); \
+			for (int64_t i = s->n * p / s->pieces; i < s->n * (p + 1) / s->pieces; i++) \
+				s->counts[p][s->x[i] >> s->shift & (PARTS - 1)]++; \
 		} \
-		for (int64_t i = 0; i < n; i++) \
-			other[ends[x[i] >> TOP]++] = x[i]; \
-		for (int v = 0; v < PARTS; v++) { \
-			int64_t first = v ? ends[v - 1] : 0, m = ends[v] - first; \
-			K *part = other + first, *sorted = part; \
-			if (m > 1 && !by_tile_##K(tiles, part, x + first, m, low)) \
-				sorted = (m < LONG ? few_##K : many_##K)(part, x + first, m, low, TOP); \
+	} \
+	static void scatter_##K(void *arg, int64_t begin, int64_t end) \
+	{ \
+		struct split_##K *s = arg; \
+		for (int64_t p = begin; p < end; p++) \
+			for (int64_t i = s->n * p / s->pieces; i < s->n * (p + 1) / s->pieces; i++) \
+				s->other[s->counts[p][s->x[i] >> s->shift & (PARTS - 1)]++] = s->x[i]; \
+	} \
+	static void sort_parts_##K(void *arg, int64_t begin, int64_t end) \
+	{ \
+		struct split_##K *s = arg; \
+		for (int64_t v = begin; v < end; v++) { \
+			int64_t first = s->starts[v], m = s->starts[v + 1] - first; \
+			K *part = s->other + first, *sorted = part; \
+			if (m > 1 && s->shift > s->low && !by_tile_##K(s->tiles, part, s->x + first, m, s->low)) \
+				sorted = (m < LONG ? few_##K : many_##K)(part, s->x + first, m, s->low, s->shift); \
 			if (sorted != part) \
 				memcpy(part, sorted, (size_t)m * sizeof *part); \
 		} \
+	} \
+	static __attribute__((noinline)) K *split_##K(const struct lb_exec *exec, const struct lb_tiles *tiles, K *x, \
+						      K *other, int64_t n, int low, int64_t pieces) \
+	{ \
+		struct split_##K s = { .tiles = tiles, .x = x, .other = other, .n = n, .pieces = pieces, .low = low }; \
+		K differ = 0; \
+		for (int64_t i = 1; i < n; i++) \
+			differ |= x[i] ^ x[0]; \
+		if (!(differ >> low)) \
+			return x; \
+		int bits = 64 - __builtin_clzll(differ); \
+		s.shift = bits - LONG_DIGIT > low ? bits - LONG_DIGIT : low; \
+		lb_parallel(exec, pieces, 1, count_##K, &s); \
+		uint32_t at = 0; \
+		for (int v = 0; v < PARTS; v++) { \
+			s.starts[v] = at; \
+			for (int64_t p = 0; p < pieces; p++) { \
+				uint32_t here = s.counts[p][v]; \
+				s.counts[p][v] = at; \
+				at += here; \
+			} \
+		} \
+		s.starts[PARTS] = at; \
+		lb_parallel(exec, pieces, 1, scatter_##K, &s); \
+		lb_parallel(exec, PARTS, 1, sort_parts_##K, &s); \
 		return other; \
 	} \
-	INLINE K *sorted_##K(const struct lb_tiles *tiles, K *x, K *other, int64_t n, const int low) \
+	INLINE K *sorted_##K(const struct lb_exec *exec, const struct lb_tiles *tiles, K *x, K *other, int64_t n, \
+			     const int low) \
 	{ \
-		if (by_tile_##K(tiles, x, other, n, low)) \
+		int64_t pieces = n >= MANY && exec->threads ? lb_parallel_width() : 1; \
+		if (pieces == 1 && by_tile_##K(tiles, x, other, n, low)) \
 			return x; \
-		return n < MANY ? few_##K(x, other, n, low, 8 * sizeof(K)) : split_##K(tiles, x, other, n, low); \
+		return n < MANY ? few_##K(x, other, n, low, 8 * sizeof(K)) \
+				: split_##K(exec, tiles, x, other, n, low, pieces < PIECES_MOST ? pieces : PIECES_MOST); \
 	}
 SPLIT(u32)
 SPLIT(u64)
 
 #define NARROW(K) \
-	static K *sorted_##K(const struct lb_tiles *tiles, K *x, K *other, int64_t n, int low) \
+	static K *sorted_##K(const struct lb_exec *exec, const struct lb_tiles *tiles, K *x, K *other, int64_t n, \
+			     int low) \
 	{ \
-		(void)tiles; \
+		(void)exec, (void)tiles; \
 		if (n > FEW) \
 			return by_digits_##K(x, other, n, low, 8 * sizeof(K), SHORT_DIGIT); \
 		insert_##K(x, n); \
@@ -130,135 +179,18 @@ SPLIT(u64)
 NARROW(u8)
 NARROW(u16)
 
-/* ---- keys ---- */
-
-/* The bits of infinity: a float whose bits are above, but for its sign, is NaN. 0: integers. */
-static uint64_t infinity_of(int dtype)
+void *lb_sort_keys(const struct lb_exec *exec, const struct lb_tiles *tiles, int bytes, int64_t n, void *keys, void *other)
 {
-	switch (dtype) {
-	case LB_F16: return 0x7c00;
-	case LB_BF16: return 0x7f80;
-	case LB_F32: return 0x7f800000;
-	case LB_F64: return 0x7ff0000000000000;
-	default: return 0;
+	switch (bytes) {
+	case 1: return sorted_u8(exec, tiles, keys, other, n, 0);
+	case 2: return sorted_u16(exec, tiles, keys, other, n, 0);
+	case 4: return sorted_u32(exec, tiles, keys, other, n, 0);
+	default: return sorted_u64(exec, tiles, keys, other, n, 0);
 	}
 }
 
-/* What is added to signed integers. */
-static uint64_t flip_of(int dtype)
+uint64_t *lb_sort_keys_above(const struct lb_exec *exec, const struct lb_tiles *tiles, int64_t n, uint64_t *keys,
+			     uint64_t *other)
 {
-	return lb_dtype_is_signed_int(dtype) ? (uint64_t)1 << (8 * lb_dtypes[dtype].bytes - 1) : 0;
-}
-
-#define FLOATS(K) \
-	/* What keys have lost of zeros and NaN is taken from the line as it was. */ \
-	static void restore_##K(K *values, const K *taken, int64_t n, const struct lb_keys_seen *seen, K infinity) \
-	{ \
-		const K rest = (K)((K)~(K)0 >> 1); \
-		int64_t zero = seen->below, nan = n - seen->nan; \
-		for (int64_t i = 0; i < n; i++) \
-			if ((taken[i] & rest) == 0) \
-				values[zero++] = taken[i]; \
-			else if ((taken[i] & rest) > infinity) \
-				values[nan++] = taken[i]; \
-	} \
-	static bool sort_floats_##K(const struct lb_tiles *tiles, K *values, K *room, int64_t n, K infinity) \
-	{ \
-		struct lb_keys_seen seen = { 0 }; \
-		tiles->to_keys(n, room, values, sizeof(K), infinity, &seen); \
-		bool lossy = seen.negative_zeros || seen.nan; \
-		K *taken = room + n; \
-		if (lossy) \
-			memcpy(taken, values, (size_t)n * sizeof *taken); \
-		tiles->from_keys(n, values, sorted_##K(tiles, room, values, n, 0), sizeof(K)); \
-		if (lossy) \
-			restore_##K(values, taken, n, &seen, infinity); \
-		return seen.nan > 0; \
-	}
-FLOATS(u16)
-FLOATS(u32)
-FLOATS(u64)
-
-#define INTS(K) \
-	static void sort_ints_##K(const struct lb_tiles *tiles, K *values, K *room, int64_t n, K flip) \
-	{ \
-		for (int64_t i = 0; i < n; i++) \
-			room[i] = values[i] ^ flip; \
-		const K *sorted = sorted_##K(tiles, room, values, n, 0); \
-		for (int64_t i = 0; i < n; i++) \
-			values[i] = sorted[i] ^ flip; \
-	}
-INTS(u8)
-INTS(u16)
-INTS(u32)
-INTS(u64)
-
-bool lb_sort_values(const struct lb_tiles *tiles, int dtype, int64_t n, void *values, void *room)
-{
-	if (n <= 1 && !lb_dtype_is_float(dtype))
-		return false;
-	uint64_t infinity = infinity_of(dtype), flip = flip_of(dtype);
-	switch (lb_dtypes[dtype].bytes) {
-	case 1: sort_ints_u8(tiles, values, room, n, (u8)flip); return false;
-	case 2:
-		if (infinity)
-			return sort_floats_u16(tiles, values, room, n, (u16)infinity);
-		sort_ints_u16(tiles, values, room, n, (u16)flip);
-		return false;
-	case 4:
-		if (infinity)
-			return sort_floats_u32(tiles, values, room, n, (u32)infinity);
-		sort_ints_u32(tiles, values, room, n, (u32)flip);
-		return false;
-	default:
-		if (infinity)
-			return sort_floats_u64(tiles, values, room, n, infinity);
-		sort_ints_u64(tiles, values, room, n, flip);
-		return false;
-	}
-}
-
-/* ---- indices: keys above the places they came from ---- */
-
-/* Of m elements; integers stay as they are. */
-static void keys_of(const struct lb_tiles *tiles, int dtype, int64_t m, const void *from, void *keys,
-		    struct lb_keys_seen *seen)
-{
-	uint64_t infinity = infinity_of(dtype);
-	int bytes = lb_dtypes[dtype].bytes;
-	if (infinity)
-		tiles->to_keys(m, keys, from, bytes, infinity, seen);
-	else
-		memcpy(keys, from, (size_t)(m * bytes));
-}
-
-#define PAIRS(K) \
-	do { \
-		const K *keys = (const K *)(const void *)some; \
-		for (int64_t i = 0; i < m; i++) \
-			room[at + i] = (uint64_t)(K)(keys[i] ^ flip) << 32 | (uint64_t)(at + i); \
-	} while (0)
-
-bool lb_sort_indices(const struct lb_tiles *tiles, int dtype, int64_t n, const void *values, uint32_t *to,
-		     uint64_t *room)
-{
-	struct lb_keys_seen seen = { 0 };
-	uint64_t *sorted = room, flip = flip_of(dtype);
-	int bytes = lb_dtypes[dtype].bytes;
-
-	for (int64_t at = 0; at < n; at += AT_ONCE) {
-		_Alignas(64) char some[AT_ONCE * sizeof(u32)];
-		int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
-		keys_of(tiles, dtype, m, (const char *)values + at * bytes, some, &seen);
-		switch (bytes) {
-		case 1: PAIRS(u8); break;
-		case 2: PAIRS(u16); break;
-		default: PAIRS(u32); break;
-		}
-	}
-	if (n > 0)
-		sorted = sorted_u64(tiles, room, room + n, n, 32);
-	for (int64_t i = 0; i < n; i++)
-		to[i] = (uint32_t)sorted[i];
-	return seen.nan > 0;
+	return sorted_u64(exec, tiles, keys, other, n, 32);
 }

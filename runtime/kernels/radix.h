@@ -1,18 +1,15 @@
-/* Lines sorted by their elements' keys: by counting digits, from the lowest on, or, of 4 and 8 bytes, by what the instruction set
- * has for it. Order: NaN last, -0 equal to 0, equals as they were. */
+/* Unsigned keys in ascending order, the same whatever the instruction set and the number of cores. */
 #ifndef LB_KERNELS_RADIX_H
 #define LB_KERNELS_RADIX_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "kernels/tile.h"
 
-/* n dense real elements, sorted in place. `room` holds 2n more of them. Returns whether any is NaN. */
-bool lb_sort_values(const struct lb_tiles *tiles, int dtype, int64_t n, void *values, void *room);
-/* Indices of n dense elements of at most 4 bytes, n below 2^32, in the order of these. `room` holds 2n uint64_t.
- * Returns whether any element is NaN. */
-bool lb_sort_indices(const struct lb_tiles *tiles, int dtype, int64_t n, const void *values, uint32_t *to,
-		     uint64_t *room);
+/* n keys of so many bytes, to and fro between two memories: returns which of them has the result. n is below 2^32. */
+void *lb_sort_keys(const struct lb_exec *exec, const struct lb_tiles *tiles, int bytes, int64_t n, void *keys, void *other);
+/* The same of keys whose lower 32 bits rise from one to the next, and do not count. */
+uint64_t *lb_sort_keys_above(const struct lb_exec *exec, const struct lb_tiles *tiles, int64_t n, uint64_t *keys,
+			     uint64_t *other);
 
 #endif

@@ -1,13 +1,13 @@
-/* Sorting along an axis. Values alone, and indices of elements of at most 4 bytes, are sorted by radix.c. Else every
+/* Sorting along an axis. Values alone, and indices of elements of at most 4 bytes, are sorted by sort_line.c. Else every
  * element becomes an unsigned key that orders as it does (NaN last, -0 equal to 0), paired with its index: pairs differ,
  * so the order is stable whatever the algorithm. Lines of a few elements are sorted by insertion, longer ones by
  * counting their keys' bytes from the lowest on, skipping bytes in which all agree. */
 #include "base/plural.h"
 #include "kernels/model.h"
 #include "kernels/order.h"
-#include "kernels/radix.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
+#include "kernels/sort_line.h"
 #include "kernels/tile.h"
 
 enum { FEW = 32, GRAIN = 1 << 12 };
@@ -100,6 +100,7 @@ static struct pair *largest(const struct pair *pairs, int64_t n, int64_t k, stru
 /* ---- lines ---- */
 
 struct job {
+	const struct lb_exec *within; /* a line */
 	const struct lb_view *x;
 	enum lb_sort_kind kind;
 	int axis;
@@ -147,14 +148,14 @@ static bool sort_by_radix(const struct job *job, const char *from, int64_t strid
 		room += (n * width + 63) & ~(int64_t)63;
 	if (job->kind == LB_SORT_VALUES) {
 		lb_gather_row(result, from, n, stride, job->bytes);
-		nan = lb_sort_values(lb_tiles(), dtype, n, result, room);
+		nan = lb_sort_values(job->within, lb_tiles(), dtype, n, result, room);
 	} else {
 		if (stride != 1) {
 			lb_gather_row(room, from, n, stride, job->bytes);
 			from = room;
 			room += (n * 4 + 63) & ~(int64_t)63;
 		}
-		nan = lb_sort_indices(lb_tiles(), dtype, n, from, (uint32_t *)(void *)result,
+		nan = lb_sort_indices(job->within, lb_tiles(), dtype, n, from, (uint32_t *)(void *)result,
 				      (uint64_t *)(void *)room);
 	}
 	if (result != to)
@@ -223,6 +224,9 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 	int64_t nbytes = lb_bytes_of(1, job.n, each);
 	if (nbytes < 0 || !lb_sum_of(nbytes, 128, &nbytes))
 		return lb_fail("sort: lines of %lld elements are too long", (long long)job.n);
+	/* lines are shared among the cores, a single one in itself */
+	static const struct lb_exec alone = { 0 };
+	job.within = size == job.n ? exec : &alone;
 	if (!lb_share(exec, size / job.n, GRAIN / job.n + 1, nbytes, sort_line, &job))
 		return false;
 	return !seen || lb_fail("sort: there is a NaN, and where that goes is not known of this program");

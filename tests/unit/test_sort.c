@@ -1,7 +1,7 @@
 /* Sorting of lines on each instruction set: by the definition of its order, with the same bits. */
 #include "kernel_support.h"
 
-#include "kernels/radix.h"
+#include "kernels/sort_line.h"
 
 /* Below, equal or above; NaN is above all. */
 static int order(int dtype, const char *x, int64_t i, int64_t k)
@@ -28,18 +28,18 @@ static void check(const struct lb_tiles *tiles, int dtype, int64_t n, const char
 	for (int64_t i = 0; i < n; i++)
 		has_nan |= lb_dtype_is_float(dtype) && isnan(real_of(x + i * bytes, dtype, 0));
 	memcpy(values, x, (size_t)(n * bytes));
-	assert_int_equal(lb_sort_values(tiles, dtype, n, values, keep(2 * n * bytes)), has_nan);
+	assert_int_equal(lb_sort_values(&exec_all, tiles, dtype, n, values, keep(2 * n * bytes)), has_nan);
 	for (int64_t i = 1; i < n; i++)
 		assert_true(order(dtype, values, i - 1, i) <= 0);
 	if (bytes > 4) {
 		char *others = keep(n * bytes);
 		memcpy(others, x, (size_t)(n * bytes));
-		lb_sort_values(&lb_tiles_base, dtype, n, others, keep(2 * n * bytes));
+		lb_sort_values(&exec_alone, &lb_tiles_base, dtype, n, others, keep(2 * n * bytes));
 		assert_memory_equal(values, others, (size_t)(n * bytes));
 		return;
 	}
 	/* each index once, since they rise where elements are equal; elements are those of the indices */
-	assert_int_equal(lb_sort_indices(tiles, dtype, n, x, indices, keep(2 * n * 8)), has_nan);
+	assert_int_equal(lb_sort_indices(&exec_all, tiles, dtype, n, x, indices, keep(2 * n * 8)), has_nan);
 	for (int64_t i = 0; i < n; i++) {
 		assert_true(indices[i] < n);
 		assert_memory_equal(values + i * bytes, x + indices[i] * bytes, (size_t)bytes);
