@@ -3,9 +3,25 @@
 #include <stdatomic.h>
 #ifdef __x86_64__
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include "base/environment.h"
+
+#ifdef __x86_64__
+/* The instructions, and a kernel that keeps tiles with the other registers (XCR0). */
+static bool has_amx(void)
+{
+	enum { BF16 = 1 << 22, TILES = 1 << 24, INT8 = 1 << 25, KEPT = 3 << 17 };
+	unsigned a, b, c, d, low, high;
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+	    (~d & (BF16 | TILES | INT8)))
+		return false;
+	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return (low & KEPT) == KEPT;
+}
+#endif
 
 static enum lb_isa detect(void)
 {
@@ -23,7 +39,7 @@ static enum lb_isa detect(void)
 			level = LB_ISA_V4;
 		/* known by number: not all compilers have a name for it */
 		if (level == LB_ISA_V4 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 5))
-			level = LB_ISA_BF16;
+			level = has_amx() ? LB_ISA_AMX : LB_ISA_BF16;
 	}
 #endif
 	static const char *const names[] = {
@@ -31,6 +47,7 @@ static enum lb_isa detect(void)
 		[LB_ISA_V3] = "v3",
 		[LB_ISA_V4] = "v4",
 		[LB_ISA_BF16] = "bf16",
+		[LB_ISA_AMX] = "amx",
 	};
 	enum lb_isa wanted = (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", sizeof names / sizeof *names, names, (int)level);
 	return wanted < level ? wanted : level;
@@ -45,4 +62,21 @@ enum lb_isa lb_isa_level(void)
 		atomic_store_explicit(&known, level, memory_order_relaxed);
 	}
 	return (enum lb_isa)(level - 1);
+}
+
+bool lb_may_use_amx(void)
+{
+#ifdef __x86_64__
+	enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+	static _Atomic int known; /* 1: no, 2: yes */
+	int answer = atomic_load_explicit(&known, memory_order_relaxed);
+	if (answer == 0) {
+		bool may = lb_isa_level() >= LB_ISA_AMX && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+		answer = may ? 2 : 1;
+		atomic_store_explicit(&known, answer, memory_order_relaxed);
+	}
+	return answer == 2;
+#else
+	return false;
+#endif
 }

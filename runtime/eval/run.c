@@ -11,7 +11,7 @@ static void *scratch(struct lb_exec *exec, int64_t nbytes)
 void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain)
 {
 	*run = (struct lb_run){
-		.exec = { .threads = !plain, .blas = !plain, .scratch = scratch },
+		.exec = { .threads = !plain, .blas = !plain, .amx = !plain, .scratch = scratch },
 		.arena = arena,
 		.schedule = { .arena = arena },
 		.plain = plain,

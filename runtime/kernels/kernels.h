@@ -33,6 +33,7 @@ struct lb_view {
 struct lb_exec {
 	bool threads; /* may use the worker pool */
 	bool blas;    /* may call BLAS, LAPACK and FFTW */
+	bool amx;     /* may use AMX: gdb does not keep its registers while it calls a function */
 	/* Scratch memory, 64-byte aligned, that the caller takes back after the kernel;
 	 * NULL (with lb_fail called) when there is none. Called by the calling thread only. */
 	void *(*scratch)(struct lb_exec *exec, int64_t nbytes);

@@ -5,16 +5,17 @@
  * and the rows of a are evenly apart, the batch is one product. f16 and bf16 are
  * converted block by block into float panels, summed in float over all of k, and
  * rounded once at the end; so scratch memory is bounded, whatever the sizes. Where the
- * processor multiplies bf16 itself, the blocks are packed for that instead (pairs.c). A
+ * processor multiplies bf16 itself, the blocks are packed for that instead (amx.c, pairs.c). A
  * vector times a large matrix goes its own way (gemv.c). */
 #include <limits.h>
 
+#include "kernels/amx.h"
 #include "kernels/blas.h"
 #include "kernels/gemv.h"
 #include "kernels/pairs.h"
 #include "kernels/row.h"
 
-enum { BLOCK = 1024, BLAS_LEAST = 8192, SMALL = 8192, PAIRS_LEAST = 256, GRAIN = 1 << 16, GEMV_LEAST = 1 << 14 };
+enum { BLOCK = 1024, BLOCK_AMX = 2048 /* rows and columns */, BLAS_LEAST = 8192, SMALL = 8192, PAIRS_LEAST = 256, GRAIN = 1 << 16, GEMV_LEAST = 1 << 14 };
 
 /* One matrix: strides in elements. */
 struct matrix {
@@ -29,7 +30,7 @@ struct product {
 	int dtype;
 	int64_t bytes, m, n, k;
 	double alpha, beta;
-	bool gemv, pairs;
+	bool gemv, pairs, amx;
 	char *panels[3];            /* scratch: of a, b and the result; for gemv.c x, sums, result */
 };
 
@@ -59,7 +60,7 @@ struct own {
 	struct lb_gemm gemm;
 	const struct lb_tiles *tiles;
 	int64_t bytes;
-	bool by_columns;
+	bool by_columns, add;
 };
 
 static void run_own(void *arg, int64_t begin, int64_t end)
@@ -75,7 +76,7 @@ static void run_own(void *arg, int64_t begin, int64_t end)
 		part.a += begin * part.a_row * own->bytes;
 		part.to += begin * part.to_row * own->bytes;
 	}
-	for (int64_t i = 0; i < part.m; i++)
+	for (int64_t i = 0; i < part.m && !own->add; i++)
 		memset(part.to + i * part.to_row * own->bytes, 0, (size_t)(part.n * own->bytes));
 	own->tiles->gemm(&part);
 }
@@ -92,10 +93,14 @@ static struct lb_gemm gemm_of(int dtype, const struct matrix *a, const struct ma
 				 .b_column = b->column };
 }
 
-/* to = a @ b by the own kernel. */
-static void multiply_own(const struct product *p, const struct lb_gemm *g)
+/* to = or += a @ b by the own kernel. */
+static void multiply_own(const struct product *p, const struct lb_gemm *g, bool add)
 {
-	struct own own = { .gemm = *g, .tiles = p->tiles, .bytes = lb_width_of(g->dtype), .by_columns = g->n > g->m };
+	struct own own = { .gemm = *g,
+			   .tiles = p->tiles,
+			   .bytes = lb_width_of(g->dtype),
+			   .by_columns = g->n > g->m,
+			   .add = add };
 	int64_t lines = own.by_columns ? g->n : g->m, work = (own.by_columns ? g->m : g->n) * (g->k + 1);
 	own.gemm.small = g->n < 8 || g->m < 4 || (double)g->m * (double)g->n * (double)g->k < SMALL;
 	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
@@ -218,47 +223,55 @@ static struct matrix part_of(const struct product *p, const struct matrix *x, in
 	return (struct matrix){ x->data + (row * x->row + column * x->column) * p->bytes, x->row, x->column };
 }
 
-/* Of the rows of a block's sums. */
+/* Of the rows of a block's sums. Those of AMX are a line of the cache longer: rows of 4 KiB would meet in one set of it. */
 static int64_t sums_row(const struct product *p, int64_t n)
 {
-	return p->pairs ? (n + LB_PAIRS_COLUMNS - 1) / LB_PAIRS_COLUMNS * LB_PAIRS_COLUMNS : n;
+	_Static_assert((int)LB_AMX_STRIP == (int)LB_PAIRS_COLUMNS, "one width of strips");
+	int64_t strips = (n + LB_PAIRS_COLUMNS - 1) / LB_PAIRS_COLUMNS * LB_PAIRS_COLUMNS;
+	return p->amx ? strips + 16 : p->pairs ? strips : n;
 }
 
-static void add_into(float *to, const float *from, int64_t n)
+/* sums = or += a @ b */
+static void multiply_block(const struct product *p, const struct lb_gemm *block, bool add)
 {
-	for (int64_t i = 0; i < n; i++)
-		to[i] += from[i];
+	struct lb_gemm g = *block;
+	if (p->amx && lb_multiply_amx(p->exec, &g, add, p->panels[0], p->panels[1]))
+		return;
+	if (p->pairs) {
+		lb_multiply_pairs(p->exec, &g, add, p->panels[0], p->panels[1]);
+		return;
+	}
+	struct matrix a = { g.a, g.a_row, g.a_column }, b = { g.b, g.b_row, g.b_column };
+	a = widen(p, &a, g.m, g.k, p->panels[0]);
+	b = widen(p, &b, g.k, g.n, p->panels[1]);
+	g = gemm_of(LB_F32, &a, &b);
+	g.m = block->m, g.n = block->n, g.k = block->k, g.to = block->to, g.to_row = block->to_row;
+	if (!multiply_blas(p, &g, 1, add))
+		multiply_own(p, &g, add);
+}
+
+static int64_t block_of(const struct product *p)
+{
+	return p->amx ? BLOCK_AMX : BLOCK;
 }
 
 static void multiply_halves(const struct product *p, const struct matrix *a, const struct matrix *b,
 			    const struct matrix *c, char *to)
 {
-	float *sums = (float *)(void *)p->panels[2], *more = sums + BLOCK * BLOCK;
-	for (int64_t j = 0; j < p->n; j += BLOCK)
-		for (int64_t i = 0; i < p->m; i += BLOCK) {
-			int64_t n = p->n - j < BLOCK ? p->n - j : BLOCK;
-			int64_t m = p->m - i < BLOCK ? p->m - i : BLOCK;
+	int64_t block = block_of(p);
+	float *sums = (float *)(void *)p->panels[2];
+	for (int64_t j = 0; j < p->n; j += block)
+		for (int64_t i = 0; i < p->m; i += block) {
+			int64_t n = p->n - j < block ? p->n - j : block;
+			int64_t m = p->m - i < block ? p->m - i : block;
 			if (p->k == 0)
 				memset(sums, 0, (size_t)(m * sums_row(p, n)) * sizeof *sums);
 			for (int64_t q = 0; q < p->k; q += BLOCK) {
-				int64_t k = p->k - q < BLOCK ? p->k - q : BLOCK;
 				struct matrix x = part_of(p, a, i, q), y = part_of(p, b, q, j);
 				struct lb_gemm g = gemm_of(p->dtype, &x, &y);
-				g.m = m, g.n = n, g.k = k, g.to = (char *)sums, g.to_row = sums_row(p, n);
-				if (p->pairs) {
-					lb_multiply_pairs(p->exec, &g, q > 0, p->panels[0], p->panels[1]);
-					continue;
-				}
-				x = widen(p, &x, m, k, p->panels[0]);
-				y = widen(p, &y, k, n, p->panels[1]);
-				g = gemm_of(LB_F32, &x, &y);
-				g.m = m, g.n = n, g.k = k, g.to = (char *)sums, g.to_row = n;
-				if (multiply_blas(p, &g, 1, q > 0))
-					continue;
-				g.to = (char *)(q > 0 ? more : sums);
-				multiply_own(p, &g);
-				if (q > 0)
-					add_into(sums, more, m * n);
+				g.m = m, g.n = n, g.k = p->k - q < BLOCK ? p->k - q : BLOCK;
+				g.to = (char *)sums, g.to_row = sums_row(p, n);
+				multiply_block(p, &g, q > 0);
 			}
 			struct finish f = { .p = p,
 					    .from_dtype = LB_F32,
@@ -356,7 +369,7 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b, 
 	g.m = p->m, g.n = p->n, g.k = p->k, g.to = to, g.to_row = p->n;
 	if (multiply_blas(p, &g, p->alpha, c->data ? p->beta : 0))
 		return;
-	multiply_own(p, &g);
+	multiply_own(p, &g, false);
 	if (p->alpha == 1 && !c->data)
 		return;
 	finish(&(struct finish){ .p = p,
@@ -376,6 +389,11 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* Scratch, once for all the batch. */
 static bool take_panels(struct product *p, const struct matrix *a, const struct matrix *b)
 {
@@ -390,13 +408,17 @@ static bool take_panels(struct product *p, const struct matrix *a, const struct 
 		return p->panels[0] && p->panels[1] && p->panels[2];
 	}
 	if (p->bytes == 2) {
-		int64_t m = least(p->m, BLOCK), n = least(p->n, BLOCK), k = least(p->k, BLOCK);
-		int64_t sums = p->pairs ? (m + 1) * sums_row(p, n) : p->k > BLOCK && !p->blas ? 2 * BLOCK * BLOCK : m * n;
+		int64_t block = block_of(p), m = least(p->m, block), n = least(p->n, block), k = least(p->k, BLOCK);
+		int64_t high = p->amx ? (m + LB_AMX_STRIP - 1) / LB_AMX_STRIP * LB_AMX_STRIP : m + p->pairs;
 		int64_t left = p->pairs ? lb_pairs_scratch_left(m, k) : (m * k + 1) * 4;
 		int64_t right = p->pairs ? lb_pairs_scratch_right(n, k) : (k * n + 1) * 4;
+		if (p->amx) {
+			left = most(left, lb_amx_scratch(p->dtype, m, k));
+			right = most(right, lb_amx_scratch(p->dtype, n, k));
+		}
 		p->panels[0] = p->exec->scratch(p->exec, left);
 		p->panels[1] = p->exec->scratch(p->exec, right);
-		p->panels[2] = p->exec->scratch(p->exec, sums * 4);
+		p->panels[2] = p->exec->scratch(p->exec, high * sums_row(p, n) * 4);
 		return p->panels[0] && p->panels[1] && p->panels[2];
 	}
 	int64_t bytes;
@@ -512,8 +534,10 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 		count = 1;
 	bool large = (double)p.m * (double)p.n * (double)p.k >= BLAS_LEAST;
 	p.gemv = is_gemv(&p, &batch.matrices[0], &batch.matrices[1]);
-	p.pairs = p.dtype == LB_BF16 && !p.gemv && p.m * p.n >= PAIRS_LEAST && lb_has_pairs();
-	if (large && exec->blas && exec->threads && p.k > 0 && !p.gemv && !p.pairs)
+	bool packed = p.bytes == 2 && !p.gemv && p.m * p.n >= PAIRS_LEAST;
+	p.pairs = packed && p.dtype == LB_BF16 && lb_has_pairs();
+	p.amx = packed && exec->amx && lb_may_use_amx();
+	if (large && exec->blas && exec->threads && p.k > 0 && !p.gemv && !p.pairs && !p.amx)
 		p.blas = lb_blas_enter();
 	bool ok = take_panels(&p, &batch.matrices[0], &batch.matrices[1]);
 	/* small products side by side; large ones, and those with panels, one by one */

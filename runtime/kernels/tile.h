@@ -59,6 +59,10 @@ enum { LB_SCAN_LINES = 8, LB_SCAN_LANES = 1024 };
 /* Strips of packed bfloat16: rows of the left matrix at most, columns of the right. */
 enum { LB_PAIRS_ROWS = 12, LB_PAIRS_COLUMNS = 32 };
 
+/* Strips of halves for AMX, that many rows of the left matrix or columns of the right: pieces of LB_AMX_DEPTH elements along
+ * the depth. */
+enum { LB_AMX_STRIP = 32, LB_AMX_DEPTH = 32, LB_AMX_WORDS = LB_AMX_STRIP * LB_AMX_DEPTH / 2 /* of a piece, of bf16 */ };
+
 /* Groups of a quantised row, scales and biases already float; biases are NULL for e2m1 and e4m3. */
 enum lb_codes_kind {
 	LB_CODES_2,
@@ -173,6 +177,15 @@ struct lb_tiles {
 	 * strips have some. */
 	void (*multiply_pairs)(int rows, const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums,
 			       int64_t sums_row, bool add, bool denormals);
+	/* Packs a strip for AMX, of `depth` elements of `lines` rows (left) or columns (right) that are `line` apart, their
+	 * elements `step`; what is beyond is 0. f16 becomes two pieces of bf16, the upper bits and the rest. False if
+	 * there is an element that AMX does not multiply as it is: denormal bf16, and f16 that is not finite. */
+	bool (*pack_amx)(uint32_t *to, bool is_left, int dtype, int64_t lines, const void *from, int64_t line, int64_t step,
+			 int64_t depth);
+	/* sums = or += strips a of `rows` rows altogether @ strips b of `columns` columns, of `pieces` pieces; from strip to strip
+	 * of either are `apart` words. All of each strip of sums is written. */
+	void (*multiply_amx)(bool f16, int64_t rows, int64_t columns, const uint32_t *a, const uint32_t *b, int64_t apart,
+			     int64_t pieces, float *sums, int64_t sums_row, bool add);
 	/* One row of f32 or f64: to = exp(x - max) / sum of these; n > 0, x may be `to`. */
 	void (*softmax)(int64_t n, void *to, const void *x, int dtype);
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where

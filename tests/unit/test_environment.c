@@ -124,7 +124,7 @@ static void bad_ones_are_told_and_ignored(void **state)
 		  "a whole number from 0 to 1048576",
 		  { "-1", "many", "4k", "0x10", "-99999999999999999999" } },
 		{ "LAZYBONES_STACKS", "a whole number from 0 to 64", { "-1", "65x", "deep" } },
-		{ "LAZYBONES_ISA", "base, v3, v4 or bf16", { "v5", "V3", "avx2", "v", "v33", " base" } },
+		{ "LAZYBONES_ISA", "base, v3, v4, bf16 or amx", { "v5", "V3", "avx2", "v", "v33", " base" } },
 		{ "LAZYBONES_STRIDED", "off, warn or stop", { "on", "1", "Warn", "warn,stop" } },
 	};
 	char said[1024], expected[1024];

@@ -313,7 +313,7 @@ static void instruction_sets_agree(void **state)
 				    (approximate && lb_dtype_is_float(dtype)))
 					continue;
 				struct lb_view in[3];
-				char *out[LB_ISA_BF16 + 1];
+				char *out[LB_ISA_AMX + 1];
 				for (int i = 0; i < 3; i++)
 					in[i] =
 					    make_view(op == LB_OP_WHERE && !i ? LB_BOOL : dtype, 1, (int64_t[]){ N });

@@ -90,6 +90,8 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.sort_u64 = LB_ISA_NAME(lb_tile_sort_u64),
 	.pack_pairs = LB_ISA_NAME(lb_tile_pack_pairs),
 	.multiply_pairs = LB_ISA_NAME(lb_tile_multiply_pairs),
+	.pack_amx = LB_ISA_NAME(lb_tile_pack_amx),
+	.multiply_amx = LB_ISA_NAME(lb_tile_multiply_amx),
 	.pack_strip = LB_ISA_NAME(lb_tile_pack_strip),
 	.multiply_panel = LB_ISA_NAME(lb_tile_multiply_panel),
 #endif

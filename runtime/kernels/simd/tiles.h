@@ -119,6 +119,10 @@ bool LB_ISA_NAME(lb_tile_pack_pairs)(uint32_t *to, int width, int64_t lines, con
 				     int64_t step, int64_t depth);
 void LB_ISA_NAME(lb_tile_multiply_pairs)(int rows, const uint32_t *a, const uint32_t *b, int64_t pairs, float *sums,
 					 int64_t sums_row, bool add, bool denormals);
+bool LB_ISA_NAME(lb_tile_pack_amx)(uint32_t *to, bool is_left, int dtype, int64_t lines, const void *from, int64_t line,
+				   int64_t step, int64_t depth);
+void LB_ISA_NAME(lb_tile_multiply_amx)(bool f16, int64_t rows, int64_t columns, const uint32_t *a, const uint32_t *b,
+				       int64_t apart, int64_t pieces, float *sums, int64_t sums_row, bool add);
 void LB_ISA_NAME(lb_tile_softmax)(int64_t n, void *to, const void *x, int dtype);
 double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
 				 bool center, int dtype);

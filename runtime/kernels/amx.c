@@ -1,0 +1,101 @@
+#include "kernels/amx.h"
+
+#include <stdatomic.h>
+
+enum {
+	PIECES = 16,            /* of strips, at a time: those of the rows' strip stay in the nearest cache */
+	BLOCK = 256,            /* rows and columns of a task: all it reads and writes stays in the next one */
+	GRAIN_PACKED = 1 << 15, /* elements worth a thread */
+	GRAIN = 1 << 22,        /* products */
+};
+
+struct job {
+	const struct lb_gemm *g;
+	uint32_t *left, *right;
+	bool add;
+	_Atomic bool odd; /* there is an element that AMX does not multiply */
+};
+
+static int64_t strips_of(int64_t lines)
+{
+	return (lines + LB_AMX_STRIP - 1) / LB_AMX_STRIP;
+}
+
+static int64_t pieces_of(int64_t depth)
+{
+	return (depth + LB_AMX_DEPTH - 1) / LB_AMX_DEPTH;
+}
+
+static int64_t piece_words(int dtype)
+{
+	return (dtype == LB_F16 ? 2 : 1) * LB_AMX_WORDS;
+}
+
+/* From strip to strip; a line of the cache more, so that they do not all meet in the same sets of it. */
+static int64_t strip_words(int dtype, int64_t depth)
+{
+	return pieces_of(depth) * piece_words(dtype) + 16;
+}
+
+int64_t lb_amx_scratch(int dtype, int64_t lines, int64_t depth)
+{
+	return strips_of(lines) * strip_words(dtype, depth) * 4;
+}
+
+static void pack_left(void *arg, int64_t begin, int64_t end)
+{
+	struct job *job = arg;
+	const struct lb_gemm *g = job->g;
+	for (int64_t i = begin; i < end; i++)
+		if (!lb_tiles()->pack_amx(job->left + i * strip_words(g->dtype, g->k), true, g->dtype,
+					  g->m - i * LB_AMX_STRIP, g->a + i * LB_AMX_STRIP * g->a_row * 2, g->a_row,
+					  g->a_column, g->k))
+			atomic_store_explicit(&job->odd, true, memory_order_relaxed);
+}
+
+static void pack_right(void *arg, int64_t begin, int64_t end)
+{
+	struct job *job = arg;
+	const struct lb_gemm *g = job->g;
+	for (int64_t j = begin; j < end; j++)
+		if (!lb_tiles()->pack_amx(job->right + j * strip_words(g->dtype, g->k), false, g->dtype,
+					  g->n - j * LB_AMX_STRIP, g->b + j * LB_AMX_STRIP * g->b_column * 2,
+					  g->b_column, g->b_row, g->k))
+			atomic_store_explicit(&job->odd, true, memory_order_relaxed);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void multiply_blocks(void *arg, int64_t begin, int64_t end)
+{
+	struct job *job = arg;
+	const struct lb_gemm *g = job->g;
+	bool f16 = g->dtype == LB_F16;
+	int64_t high = (g->m + BLOCK - 1) / BLOCK, apart = strip_words(g->dtype, g->k);
+	int64_t all = pieces_of(g->k), some = f16 ? PIECES / 2 : PIECES;
+	for (int64_t task = begin; task < end; task++) {
+		int64_t i = task % high * BLOCK, j = task / high * BLOCK;
+		const uint32_t *a = job->left + i / LB_AMX_STRIP * apart, *b = job->right + j / LB_AMX_STRIP * apart;
+		float *to = (float *)(void *)g->to + i * g->to_row + j;
+		for (int64_t p = 0; p < all; p += some)
+			lb_tiles()->multiply_amx(f16, least(g->m - i, BLOCK), least(g->n - j, BLOCK),
+						 a + p * piece_words(g->dtype), b + p * piece_words(g->dtype), apart,
+						 least(all - p, some), to, g->to_row, job->add || p > 0);
+	}
+}
+
+bool lb_multiply_amx(const struct lb_exec *exec, const struct lb_gemm *g, bool add, void *left, void *right)
+{
+	struct job job = { .g = g, .left = left, .right = right, .add = add };
+	int64_t tasks = (g->m + BLOCK - 1) / BLOCK * ((g->n + BLOCK - 1) / BLOCK);
+	int64_t grain = GRAIN_PACKED / (LB_AMX_STRIP * g->k + 1) + 1;
+	lb_parallel(exec, strips_of(g->m), grain, pack_left, &job);
+	lb_parallel(exec, strips_of(g->n), grain, pack_right, &job);
+	if (atomic_load_explicit(&job.odd, memory_order_relaxed))
+		return false;
+	lb_parallel(exec, tasks, GRAIN / (least(g->m, BLOCK) * least(g->n, BLOCK) * g->k + 1) + 1, multiply_blocks, &job);
+	return true;
+}
