@@ -1,58 +1,12 @@
 /* A vector times a matrix, whose rows are f32, f64, or halves that are widened on the way. */
 #include "kernels/simd/tiles.h"
-#if defined __F16C__
+#if defined __AVX512F__ || defined __AVX2__
 #include <immintrin.h>
 #endif
 
-enum { LANES = 16, WIDE = 32, COLUMNS = 1024, TOGETHER = 4, LONG = 2048 };
+enum { LANES = 16, COLUMNS = 1024, TOGETHER = 4 };
 
-/* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
-#define PLAIN(x) (x)
-#define LONG_DOTS(name, T) \
-	static __attribute__((noinline)) void add_##name(int64_t n, T sums[TOGETHER][LANES], const T *x, \
-							 const T *const rows[TOGETHER]) \
-	{ \
-		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }; \
-		const T *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
-		int64_t i = 0; \
-		for (; i + LANES <= n; i += LANES) { \
-			LB_EACH(l, LANES) a[l] += x[i + l] * p[i + l]; \
-			LB_EACH(l, LANES) b[l] += x[i + l] * q[i + l]; \
-			LB_EACH(l, LANES) c[l] += x[i + l] * r[i + l]; \
-			LB_EACH(l, LANES) d[l] += x[i + l] * s[i + l]; \
-		} \
-		for (int64_t l = 0; i + l < n; l++) { \
-			a[l] += x[i + l] * p[i + l]; \
-			b[l] += x[i + l] * q[i + l]; \
-			c[l] += x[i + l] * r[i + l]; \
-			d[l] += x[i + l] * s[i + l]; \
-		} \
-		memcpy(sums[0], a, sizeof a); \
-		memcpy(sums[1], b, sizeof b); \
-		memcpy(sums[2], c, sizeof c); \
-		memcpy(sums[3], d, sizeof d); \
-	} \
-	/* Rows j … j + TOGETHER, the last one again where there are fewer. */ \
-	static void name(int64_t n, int64_t k, T *to, const T *x, const T *rows, int64_t stride) \
-	{ \
-		for (int64_t j = 0; j < n; j += TOGETHER) { \
-			T sums[TOGETHER][LANES]; \
-			const T *at[TOGETHER]; \
-			for (int64_t r = 0; r < TOGETHER; r++) \
-				at[r] = rows + (j + r < n ? j + r : n - 1) * stride; \
-			add_##name(k, sums, x, at); \
-			for (int64_t r = 0; r < TOGETHER && j + r < n; r++) { \
-				T total = 0; \
-				for (int l = 0; l < LANES; l++) \
-					total += sums[r][l]; \
-				to[j + r] = total; \
-			} \
-		} \
-	}
-LONG_DOTS(long_dots_f32, float)
-LONG_DOTS(long_dots_f64, double)
-
-/* The next WIDE elements of a row: where they are, or widened into `room`. */
+/* The next LANES elements of a row: where they are, or widened into `room`. */
 static inline const float *next_f32(float *room, const float *from)
 {
 	(void)room;
@@ -67,42 +21,81 @@ static inline const double *next_f64(double *room, const double *from)
 
 static inline const float *next_bf16(float *room, const uint16_t *from)
 {
-	LB_EACH(l, WIDE) room[l] = lb_bf16_to_float(from[l]);
+#if defined __AVX512F__
+	__m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
+	_mm512_storeu_si512(room, _mm512_slli_epi32(wide, 16));
+#elif defined __AVX2__
+	for (int l = 0; l < LANES; l += 8) {
+		__m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(from + l)));
+		_mm256_storeu_si256((void *)(room + l), _mm256_slli_epi32(wide, 16));
+	}
+#else
+	LB_EACH(l, LANES) room[l] = lb_bf16_to_float(from[l]);
+#endif
 	return room;
 }
 
 static inline const float *next_f16(float *room, const uint16_t *from)
 {
 #if defined __AVX512F__
-	for (int l = 0; l < WIDE; l += 16)
-		_mm512_storeu_ps(room + l, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + l))));
+	_mm512_storeu_ps(room, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)from)));
 #elif defined __F16C__
-	for (int l = 0; l < WIDE; l += 8)
+	for (int l = 0; l < LANES; l += 8)
 		_mm256_storeu_ps(room + l, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + l))));
 #else
-	LB_EACH(l, WIDE) room[l] = lb_f16_to_float(from[l]);
+	LB_EACH(l, LANES) room[l] = lb_f16_to_float(from[l]);
 #endif
 	return room;
 }
 
-/* One row after the other: rows that are short, or leave time to be widened, are read fastest in
- * the order of memory; long ones that need no widening are four streams. */
+/* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
+#define PLAIN(x) (x)
+#define ADD(type, sums, row) \
+	do { \
+		next = next_##type(room, row + i); \
+		LB_EACH(l, LANES) sums[l] += x[i + l] * next[l]; \
+	} while (0)
 #define DOTS(type, T, STORED, LOAD) \
+	static __attribute__((noinline)) void add_##type(int64_t n, T sums[TOGETHER][LANES], const T *x, \
+							 const STORED *const rows[TOGETHER]) \
+	{ \
+		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }, room[LANES]; \
+		const STORED *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
+		const T *next; \
+		int64_t i = 0; \
+		for (; i + LANES <= n; i += LANES) { \
+			ADD(type, a, p); \
+			ADD(type, b, q); \
+			ADD(type, c, r); \
+			ADD(type, d, s); \
+		} \
+		for (int64_t l = 0; i + l < n; l++) { \
+			a[l] += x[i + l] * LOAD(p[i + l]); \
+			b[l] += x[i + l] * LOAD(q[i + l]); \
+			c[l] += x[i + l] * LOAD(r[i + l]); \
+			d[l] += x[i + l] * LOAD(s[i + l]); \
+		} \
+		memcpy(sums[0], a, sizeof a); \
+		memcpy(sums[1], b, sizeof b); \
+		memcpy(sums[2], c, sizeof c); \
+		memcpy(sums[3], d, sizeof d); \
+	} \
+	/* Rows far from each other, which are as many streams: a single one does not keep memory busy. */ \
 	static void dots_##type(int64_t n, int64_t k, T *to, const T *x, const STORED *rows, int64_t stride) \
 	{ \
-		for (int64_t j = 0; j < n; j++, rows += stride) { \
-			T sums[WIDE] = { 0 }, room[WIDE]; \
-			int64_t i = 0; \
-			for (; i + WIDE <= k; i += WIDE) { \
-				const T *row = next_##type(room, rows + i); \
-				LB_EACH(l, WIDE) sums[l] += x[i + l] * row[l]; \
+		int64_t apart = (n + TOGETHER - 1) / TOGETHER; \
+		for (int64_t j = 0; j < apart; j++) { \
+			T sums[TOGETHER][LANES]; \
+			const STORED *at[TOGETHER]; \
+			for (int64_t r = 0; r < TOGETHER; r++) \
+				at[r] = rows + (j + r * apart < n ? j + r * apart : n - 1) * stride; \
+			add_##type(k, sums, x, at); \
+			for (int64_t r = 0; r < TOGETHER && j + r * apart < n; r++) { \
+				T *sum = sums[r]; \
+				LB_EACH(l, 8) sum[l] += sum[l + 8]; \
+				LB_EACH(l, 4) sum[l] += sum[l + 4]; \
+				to[j + r * apart] = (sum[0] + sum[2]) + (sum[1] + sum[3]); \
 			} \
-			for (int64_t l = 0; i + l < k; l++) \
-				sums[l] += x[i + l] * LOAD(rows[i + l]); \
-			LB_EACH(l, 16) sums[l] += sums[l + 16]; \
-			LB_EACH(l, 8) sums[l] += sums[l + 8]; \
-			LB_EACH(l, 4) sums[l] += sums[l + 4]; \
-			to[j] = (sums[0] + sums[2]) + (sums[1] + sums[3]); \
 		} \
 	}
 DOTS(f32, float, float, PLAIN)
@@ -114,9 +107,9 @@ void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, co
 			       int dtype)
 {
 	if (dtype == LB_F32)
-		(k < LONG ? dots_f32 : long_dots_f32)(n, k, to, x, rows, stride);
+		dots_f32(n, k, to, x, rows, stride);
 	else if (dtype == LB_F64)
-		(k < LONG ? dots_f64 : long_dots_f64)(n, k, to, x, rows, stride);
+		dots_f64(n, k, to, x, rows, stride);
 	else if (dtype == LB_BF16)
 		dots_bf16(n, k, to, x, rows, stride);
 	else
