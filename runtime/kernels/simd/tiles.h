@@ -37,7 +37,8 @@ static inline void lb_prefetch(const void *from, size_t bytes)
 static inline double lb_total(double *lanes)
 {
 	for (int half = LB_LANES / 2; half >= 1; half /= 2)
-		LB_EACH(i, half) lanes[i] += lanes[i + half];
+		for (int i = 0; i < half; i++)
+			lanes[i] += lanes[i + half];
 	return lanes[0];
 }
 
