@@ -6,7 +6,7 @@
 
 #include "base/sanitizer.h"
 
-enum { STEP = 16, CLASSES = LB_NAMES_MOST / STEP, BLOCK = 1 << 20 };
+enum { STEP = 16, CLASSES = LB_NAMES_MOST / STEP, BLOCK = 1 << 20, GUARD = 64 << 10 /* whole pages everywhere */ };
 
 struct piece {
 	struct piece *next; /* of the same size, also given back */
@@ -20,13 +20,25 @@ static struct drawer {
 	[0 ... LB_NAMES_DRAWERS - 1] = { .lock = PTHREAD_MUTEX_INITIALIZER },
 };
 
+/* Who writes beyond the end of a buffer below dies before the names, which tell whose buffer it was. */
+static char *new_block(void)
+{
+	char *block = mmap(NULL, GUARD + BLOCK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (block == MAP_FAILED)
+		return NULL;
+	if (mprotect(block + GUARD, BLOCK, PROT_READ | PROT_WRITE) != 0) {
+		munmap(block, GUARD + BLOCK);
+		return NULL;
+	}
+	return block + GUARD;
+}
+
 /* The rest of the block before is lost: less than the longest name. */
 static void *fresh_piece(struct drawer *drawer, size_t nbytes)
 {
 	if ((size_t)(drawer->end - drawer->at) < nbytes) {
-		char *block =
-		    mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (block == MAP_FAILED)
+		char *block = new_block();
+		if (!block)
 			return NULL;
 		drawer->at = block;
 		drawer->end = block + BLOCK;
