@@ -25,14 +25,14 @@ enum {
 	TILE_LINES = 128,
 	TILE_DEPTH = 256, /* multiples of every group */
 	BLOCK = 512,      /* rows of x beside a tile */
-	CUT_AT_ONCE = 256, /* rows of x in digits, beside a panel */
+	CUT_AT_ONCE = LB_QUANT_PANELS_ROWS, /* rows of x in digits, beside a panel */
 	GRAIN = 1 << 16,
 };
 
 struct product {
 	struct lb_exec *exec;
 	const struct lb_tiles *tiles;
-	bool transpose, rounded;
+	bool transpose, rounded, amx;
 	int dtype;
 	int64_t m, n, k, x_row; /* x_row: from one row of `rows` to the next */
 	/* rows of x: axes other than the last, joined */
@@ -308,9 +308,30 @@ static bool multiply_many(const struct product *p)
 
 struct cutting {
 	const struct product *p;
+	const struct lb_quant_panels *panels;
 	int64_t first; /* row of x */
 	bool finite[CUT_AT_ONCE];
 };
+
+static int64_t half_of(const struct product *p)
+{
+	return (p->k / 2 + 63) & ~(int64_t)63;
+}
+
+/* What a row needs in digits: floats. */
+static int64_t cut_floats(const struct product *p)
+{
+	int64_t half = half_of(p);
+	return (p->rounded ? 1 : LB_PLANES) * half / 2 + half / 4 + half / 4;
+}
+
+static struct lb_cut cut_at(const struct product *p, float *at)
+{
+	int planes = p->rounded ? 1 : LB_PLANES;
+	int64_t half = half_of(p);
+	float *steps = at + planes * half / 2, *sums = steps + half / 4;
+	return (struct lb_cut){ planes, half, (int8_t *)at, steps, sums, (int32_t *)sums + half / 8 };
+}
 
 static void cut_row(void *arg, void *scratch, int64_t i)
 {
@@ -318,17 +339,29 @@ static void cut_row(void *arg, void *scratch, int64_t i)
 	struct product p = *cutting->p;
 	p.rows = scratch;
 	load_rows(&(struct copy){ .p = &p, .first = cutting->first + i }, 0, 1);
-	cutting->finite[i] = p.tiles->cut(p.k, p.rows, p.w.group, &p.cuts[i]);
+	bool ordered = i < cutting->panels->n_ordered;
+	struct lb_cut cut = ordered ? cut_at(&p, p.rows + half_of(&p) * 2) : p.cuts[i - cutting->panels->n_ordered];
+	cutting->finite[i] = p.tiles->cut(p.k, p.rows, p.w.group, &cut);
+	if (ordered)
+		lb_quant_panels_order(cutting->panels, &cut, i);
 }
 
 static bool multiply_panels(const struct product *p)
 {
-	int64_t bytes = p->n * lb_width_of(p->dtype);
+	int64_t bytes = p->n * lb_width_of(p->dtype), most = least(p->m, CUT_AT_ONCE);
+	void *ordered = NULL;
+	if (p->amx) {
+		ordered = p->exec->scratch(p->exec, lb_quant_panels_room(p->cuts->planes, p->w.group, most, p->k));
+		if (!ordered)
+			return false;
+	}
 	for (int64_t first = 0; first < p->m; first += CUT_AT_ONCE) {
-		int64_t m = least(p->m - first, CUT_AT_ONCE);
-		struct cutting cutting = { .p = p, .first = first };
-		struct lb_quant_panels panels = { &p->w, m, p->n, p->k, p->cuts, p->dtype, p->to + first * bytes };
-		if (!lb_share(p->exec, m, GRAIN / (p->k + 1) + 1, p->k * 4, cut_row, &cutting) ||
+		int64_t m = least(p->m - first, CUT_AT_ONCE), rows = p->amx ? m - m % (LB_CUT_ROWS / 2) : 0;
+		struct lb_quant_panels panels = { &p->w,   m,	    p->n,     p->k,
+						  rows,	   ordered, p->cuts, p->dtype,
+						  p->to + first * bytes };
+		struct cutting cutting = { .p = p, .panels = &panels, .first = first };
+		if (!lb_share(p->exec, m, GRAIN / (p->k + 1) + 1, (half_of(p) * 2 + cut_floats(p)) * 4, cut_row, &cutting) ||
 		    !lb_multiply_quant_panels(p->exec, &panels))
 			return false;
 		for (int64_t i = 0; i < m; i++) {
@@ -347,9 +380,7 @@ static bool multiply_panels(const struct product *p)
 /* Scratch in one piece, which the arena keeps for the next product: floats, and room for `cuts` rows of x in digits. */
 static bool take(struct product *p, int64_t rows, int64_t sums, int64_t cuts)
 {
-	int64_t floats, bytes, half = (p->k / 2 + 63) & ~(int64_t)63;
-	int planes = p->rounded ? 1 : LB_PLANES;
-	int64_t digits = planes * half / 2, steps = half / 4, each = digits + steps + half / 4; /* floats */
+	int64_t floats, bytes, each = cut_floats(p);
 	int64_t table = (cuts * (int64_t)sizeof *p->cuts + 63) / 64 * 16;
 	rows = (rows + 15) & ~(int64_t)15; /* so that each begins a cache line */
 	if (!lb_sum_of(rows + table + cuts * each, sums, &floats) || !lb_mul(floats, (int64_t)sizeof(float), &bytes))
@@ -361,10 +392,8 @@ static bool take(struct product *p, int64_t rows, int64_t sums, int64_t cuts)
 	at += rows;
 	p->cuts = cuts ? (struct lb_cut *)(void *)at : NULL;
 	at += table;
-	for (int64_t i = 0; i < cuts; i++, at += each) {
-		float *sums_at = at + digits + steps;
-		p->cuts[i] = (struct lb_cut){ planes, half, (int8_t *)at, at + digits, sums_at, (int32_t *)sums_at + half / 8 };
-	}
+	for (int64_t i = 0; i < cuts; i++, at += each)
+		p->cuts[i] = cut_at(p, at);
 	p->sums = at;
 	return true;
 }
@@ -416,7 +445,8 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	bool many = !cut && p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : panels ? 1 : AT_ONCE;
-	int64_t cuts = !cut ? 0 : p.m == 1 ? 1 : panels ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
+	p.amx = panels && p.m >= LB_CUT_ROWS / 2 && exec->amx && lb_may_use_amx();
+	int64_t cuts = !cut ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
 	bool in_place = many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
 	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, cuts))
 		return false;

@@ -25,6 +25,42 @@ bool lb_has_quant_panels(void)
 #endif
 }
 
+static int64_t together_of(int64_t k)
+{
+	return (k + LB_CUT_TOGETHER - 1) / LB_CUT_TOGETHER;
+}
+
+/* Spans of elements of LB_CUT_ROWS rows, at most. */
+static int64_t spans_of(int group, int64_t k)
+{
+	return together_of(k) * (group < LB_CUT_TOGETHER ? LB_CUT_TOGETHER / group : 1) * LB_CUT_ROWS;
+}
+
+static int64_t block_bytes(int planes, int group, int64_t k)
+{
+	return together_of(k) * planes * LB_CUT_ROWS * LB_CUT_TOGETHER + 3 * 4 * spans_of(group, k);
+}
+
+int64_t lb_quant_panels_room(int planes, int group, int64_t m, int64_t k)
+{
+	return (m + LB_CUT_ROWS - 1) / LB_CUT_ROWS * block_bytes(planes, group, k);
+}
+
+static struct lb_cut_rows block_at(const struct lb_quant_panels *p, int64_t block)
+{
+	int planes = p->x->planes;
+	int64_t spans = spans_of(p->w->group, p->k);
+	int8_t *digits = (int8_t *)p->ordered + block * block_bytes(planes, p->w->group, p->k);
+	float *steps = (float *)(void *)(digits + together_of(p->k) * planes * LB_CUT_ROWS * LB_CUT_TOGETHER);
+	return (struct lb_cut_rows){ digits, steps, steps + spans, (int32_t *)steps + 2 * spans };
+}
+
+void lb_quant_panels_order(const struct lb_quant_panels *p, const struct lb_cut *x, int64_t row)
+{
+	struct lb_cut_rows to = block_at(p, row / LB_CUT_ROWS);
+	p->w->tiles->order_cut(x, p->w->kind == LB_CODES_E2M1, p->w->group, p->k, (int)(row % LB_CUT_ROWS), &to);
+}
+
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -67,6 +103,9 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 				  .codes = room->codes,
 				  .codes_apart = LB_STRIP * DEPTH,
 				  .scales_apart = LB_STRIP * GROUPS };
+	struct lb_cut_rows blocks[LB_QUANT_PANELS_ROWS / LB_CUT_ROWS];
+	for (int64_t i = 0; i * LB_CUT_ROWS < p->n_ordered; i++)
+		blocks[i] = block_at(p, i);
 	int64_t line = task * LB_PANEL_COLUMNS, lines = least(p->n - line, LB_PANEL_COLUMNS);
 	memset(room->sums, 0, (size_t)(p->m * LB_PANEL_COLUMNS) * sizeof *room->sums);
 	for (int64_t at = 0; at < p->k; at += panel.depth) {
@@ -79,7 +118,10 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 		for (int64_t i = 0; i < LB_PANEL_COLUMNS; i += LB_STRIP)
 			tiles->pack_strip(panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2,
 					  p->w->words_row, lines - i, panel.depth, room->codes + i * DEPTH);
-		tiles->multiply_panel(&panel, p->m, p->x, at, room->sums, LB_PANEL_COLUMNS);
+		if (p->n_ordered)
+			tiles->multiply_panel_amx(&panel, p->n_ordered, blocks, p->x->planes, at, room->sums, LB_PANEL_COLUMNS);
+		tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at, room->sums + p->n_ordered * LB_PANEL_COLUMNS,
+				      LB_PANEL_COLUMNS);
 	}
 	for (int64_t i = 0; i < p->m; i++)
 		tiles->convert(p->dtype, LB_F32)(lines, p->to + (i * p->n + line) * lb_width_of(p->dtype),

@@ -107,6 +107,16 @@ struct lb_panel {
 	int64_t codes_apart, scales_apart;
 };
 
+/* LB_CUT_ROWS rows that are cut alike, or half as many, for AMX. Of LB_CUT_TOGETHER elements after others: tiles
+ * of the planes of digits. Of each span of elements that is summed at once, LB_CUT_TOGETHER or a smaller group: the rows' steps,
+ * half of them for e2m1, and, for it, what is to be taken off the sums; of each group the sums. */
+enum { LB_CUT_ROWS = 16 };
+struct lb_cut_rows {
+	int8_t *digits;
+	float *steps, *sums;
+	int32_t *shifts;
+};
+
 /* Of floats: how many are NaN, below 0, -0. */
 struct lb_keys_seen {
 	int64_t nan, below, negative_zeros;
@@ -243,6 +253,12 @@ struct lb_tiles {
 	 * VNNI, too. */
 	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first, float *sums,
 			       int64_t sums_row);
+	/* With AVX-512 alone, else NULL. Puts x in AMX's order, as one of the rows that are cut alike. */
+	void (*order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
+			  const struct lb_cut_rows *to);
+	/* As multiply_panel, m a multiple of LB_CUT_ROWS / 2. */
+	void (*multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x, int planes,
+				   int64_t first, float *sums, int64_t sums_row);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
 	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);
 };

@@ -339,6 +339,51 @@ static void many_rows(void **state)
 		}
 }
 
+/* With AMX and without it: the same bits, whatever the rows, columns and formats; one row is not finite. */
+static void amx_changes_no_bit(void **state)
+{
+	static const struct lb_quant_format formats[] = {
+		{ LB_QUANT_AFFINE, 4, 32 }, { LB_QUANT_AFFINE, 4, 64 }, { LB_QUANT_AFFINE, 4, 128 },
+		{ LB_QUANT_MXFP4, 4, 32 },  { LB_QUANT_NVFP4, 4, 16 },
+	};
+	static const int64_t rows[] = { 7, 8, 9, 15, 16, 17, 24, 31, 40, 260, 267 };
+	(void)state;
+	if (!lb_may_use_amx())
+		skip();
+	for (int f = 0; f < 5; f++)
+		for (int r = 0; r < 11; r++)
+			for (int how = LB_QUANT_TRANSPOSED; how <= (LB_QUANT_TRANSPOSED | LB_QUANT_ROUNDED); how += LB_QUANT_ROUNDED) {
+				const struct lb_quant_format *format = &formats[f];
+				bool affine = format->mode == LB_QUANT_AFFINE;
+				int64_t m = rows[r], n = 3 + r * 13, k = format->group * (1 + (r * 5 + f) % 12);
+				struct lb_view x = make_view(LB_F32, 2, (int64_t[]){ m, k });
+				struct lb_view w = make_view(LB_F32, 2, (int64_t[]){ n, k });
+				struct lb_quant_view q = { .format = *format };
+				make_x(x.data, m * k);
+				for (int64_t i = 0; i < n * k; i++)
+					((float *)w.data)[i] = uniform();
+				((float *)x.data)[(m / 2) * k + 3] = INFINITY;
+				q.words = make_view(LB_U32, 2, (int64_t[]){ n, k / 8 });
+				q.scales = make_view(affine ? LB_F32 : LB_U8, 2, (int64_t[]){ n, k / format->group });
+				check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_WORDS, &w, NULL, q.words.data));
+				check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_SCALES, &w, NULL, q.scales.data));
+				if (affine) {
+					q.extra = make_view(LB_F32, 2, (int64_t[]){ n, k / format->group });
+					check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_BIASES, &w, NULL, q.extra.data));
+				}
+				float *with = keep(m * n * 4), *without = keep(m * n * 4);
+				exec_all.amx = true;
+				check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, how, with));
+				exec_all.amx = false;
+				check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, how, without));
+				for (int64_t i = 0; i < m * n; i++)
+					if (memcmp(&with[i], &without[i], 4) != 0 && !(isnan(with[i]) && isnan(without[i])))
+						fail_msg("format %d, %lld x %lld x %lld, element %lld: %a, without %a", f, (long long)m,
+							 (long long)n, (long long)k, (long long)i, (double)with[i], (double)without[i]);
+				free_kept();
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +393,7 @@ int main(void)
 		cmocka_unit_test(activations),
 		cmocka_unit_test(strips),
 		cmocka_unit_test(many_rows),
+		cmocka_unit_test(amx_changes_no_bit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,19 +17,33 @@
 #define lb_amx_store(t, to, stride) \
 	__asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" : : "r"(to), "r"((int64_t)(stride)) : "memory")
 #define lb_amx_zero(t) __asm__ volatile("tilezero %%tmm" #t : :)
-/* sum += a @ b, of bf16; of unsigned bytes a and signed b; of signed and unsigned. */
+/* sum += a @ b, of bf16; of signed bytes a and unsigned b. */
 #define lb_amx_bf16(sum, a, b) __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #sum : :)
-#define lb_amx_us(sum, a, b) __asm__ volatile("tdpbusd %%tmm" #b ", %%tmm" #a ", %%tmm" #sum : :)
 #define lb_amx_su(sum, a, b) __asm__ volatile("tdpbsud %%tmm" #b ", %%tmm" #a ", %%tmm" #sum : :)
+
+struct lb_amx_config {
+	uint8_t palette, start_row, reserved[14];
+	uint16_t row_bytes[16];
+	uint8_t rows[16];
+};
 
 /* All tiles whole. */
 static inline void lb_amx_begin(void)
 {
-	static const struct {
-		uint8_t palette, start_row, reserved[14];
-		uint16_t row_bytes[16];
-		uint8_t rows[16];
-	} config = { 1, 0, { 0 }, { 64, 64, 64, 64, 64, 64, 64, 64 }, { 16, 16, 16, 16, 16, 16, 16, 16 } };
+	static const struct lb_amx_config config = { .palette = 1,
+						     .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+						     .rows = { 16, 16, 16, 16, 16, 16, 16, 16 } };
+	__asm__ volatile("ldtilecfg %0" : : "m"(config));
+}
+
+/* Tile 6 is so many rows of some bytes, tile 7 what it is multiplied with, the others sums. */
+static inline void lb_amx_begin_bytes(int rows, int bytes)
+{
+	struct lb_amx_config config = { .palette = 1 };
+	for (int t = 0; t < 8; t++) {
+		config.row_bytes[t] = (uint16_t)(t == 6 ? bytes : 64);
+		config.rows[t] = (uint8_t)(t == 7 ? bytes / 4 : rows);
+	}
 	__asm__ volatile("ldtilecfg %0" : : "m"(config));
 }
 

@@ -94,6 +94,8 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.multiply_amx = LB_ISA_NAME(lb_tile_multiply_amx),
 	.pack_strip = LB_ISA_NAME(lb_tile_pack_strip),
 	.multiply_panel = LB_ISA_NAME(lb_tile_multiply_panel),
+	.order_cut = LB_ISA_NAME(lb_tile_order_cut),
+	.multiply_panel_amx = LB_ISA_NAME(lb_tile_multiply_panel_amx),
 #endif
 	.softmax = LB_ISA_NAME(lb_tile_softmax),
 	.norm = LB_ISA_NAME(lb_tile_norm),

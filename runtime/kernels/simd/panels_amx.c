@@ -1,0 +1,163 @@
+/* The products of panels.c, bit for bit, by AMX: 16 or 8 rows of digits at a time are a tile for each plane, the codes of a strip
+ * another. Digits are put in the strips' order first: four even elements, four odd ones, and so on. What tiles add up, the
+ * whole numbers of a span of elements, goes through memory to the vectors that scale it, while the next span's are added. */
+#include "kernels/codes.h"
+#include "kernels/simd/tiles.h"
+
+#ifdef __AVX512BW__
+#include <immintrin.h>
+
+#include "kernels/simd/amx.h"
+
+enum {
+	EIGHT = 2 * LB_STRIP * 4, /* bytes of eight elements of a strip */
+	ROW = LB_CUT_TOGETHER,    /* bytes of a tile of digits, row by row */
+	TILE = LB_CUT_ROWS * ROW,
+	SUMS = LB_CUT_ROWS * LB_STRIP,
+};
+
+void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
+				    const struct lb_cut_rows *to)
+{
+	int span = group < LB_CUT_TOGETHER ? group : LB_CUT_TOGETHER;
+	for (int64_t at = 0; at < depth; at += LB_CUT_TOGETHER)
+		for (int p = 0; p < x->planes; p++) {
+			int8_t *tile = to->digits + (at / LB_CUT_TOGETHER * x->planes + p) * TILE + row * ROW;
+			__m128i even = _mm_loadu_si128((const void *)(x->digits + 2 * p * x->half + at / 2));
+			__m128i odd = _mm_loadu_si128((const void *)(x->digits + (2 * p + 1) * x->half + at / 2));
+			_mm_store_si128((void *)tile, _mm_unpacklo_epi32(even, odd));
+			_mm_store_si128((void *)(tile + ROW / 2), _mm_unpackhi_epi32(even, odd));
+		}
+	for (int64_t at = 0, i = row; at < depth; at += span, i += LB_CUT_ROWS) {
+		uint32_t all = 0;
+		for (int k = 0; e2m1 && k < span / 16; k++)
+			all += (uint32_t)x->wholes[at / 16 + k];
+		to->steps[i] = x->steps[at / 8] * (e2m1 ? 0.5f : 1);
+		to->shifts[i] = (int32_t)(LB_E2M1_SHIFT * all);
+	}
+	for (int64_t g = 0; g < depth / group; g++)
+		to->sums[g * LB_CUT_ROWS + row] = x->sums[g];
+}
+
+#define INSIDE static inline __attribute__((always_inline))
+
+/* Begins the products of a span: tiles a, b and c become the sums of the planes and go to memory. */
+#define BEGIN(a, b, c, to) \
+	lb_amx_load(7, codes, 64); \
+	lb_amx_zero(a); \
+	lb_amx_load(6, digits, ROW); \
+	lb_amx_su(a, 6, 7); \
+	if (planes > 1) { \
+		lb_amx_zero(b); \
+		lb_amx_load(6, digits + TILE, ROW); \
+		lb_amx_su(b, 6, 7); \
+		lb_amx_zero(c); \
+		lb_amx_load(6, digits + 2 * TILE, ROW); \
+		lb_amx_su(c, 6, 7); \
+	} \
+	lb_amx_store(a, (to)[0], 64); \
+	if (planes > 1) { \
+		lb_amx_store(b, (to)[1], 64); \
+		lb_amx_store(c, (to)[2], 64); \
+	}
+
+INSIDE void begin_span(const int planes, bool odd, const uint8_t *codes, const int8_t *digits, int32_t to[2][LB_PLANES][SUMS])
+{
+	if (odd) {
+		BEGIN(3, 4, 5, to[1])
+	} else {
+		BEGIN(0, 1, 2, to[0])
+	}
+}
+
+INSIDE __m512i whole_of(const bool e2m1, const int planes, int32_t from[LB_PLANES][SUMS], int r, const int32_t *shifts)
+{
+	__m512i whole = _mm512_load_si512(from[0] + r * LB_STRIP);
+	LB_UNROLL
+	for (int p = 1; p < planes; p++)
+		whole = _mm512_add_epi32(_mm512_slli_epi32(whole, 8), _mm512_load_si512(from[p] + r * LB_STRIP));
+	return e2m1 ? _mm512_sub_epi32(whole, _mm512_set1_epi32(shifts[r])) : whole;
+}
+
+/* Some rows with one strip, all of the panel's depth. */
+INSIDE void multiply(const bool e2m1, const int planes, const int span, const int rows, const struct lb_panel *panel,
+		     int strip, const struct lb_cut_rows *x, int64_t first, float *sums, int64_t sums_row)
+{
+	int32_t wholes[2][LB_PLANES][SUMS] __attribute__((aligned(64)));
+	const uint8_t *codes = panel->codes + strip * panel->codes_apart;
+	const float *scales = panel->scales + strip * panel->scales_apart;
+	const float *biases = panel->biases + strip * panel->scales_apart;
+	const int8_t *digits = x->digits + first / ROW * planes * TILE;
+	const float *steps = x->steps + first / span * LB_CUT_ROWS, *all = x->sums + first / panel->group * LB_CUT_ROWS;
+	const int32_t *shifts = x->shifts + first / span * LB_CUT_ROWS;
+	int64_t spans = panel->depth / span, ends = panel->group / span; /* where a group ends */
+	__m512 sum[LB_CUT_ROWS];
+	LB_UNROLL
+	for (int r = 0; r < rows; r++)
+		sum[r] = _mm512_loadu_ps(sums + r * sums_row);
+	begin_span(planes, false, codes, digits + first % ROW, wholes);
+	for (int64_t s = 0; s < spans; s++) {
+		if (s + 1 < spans) {
+			int64_t next = first % ROW + (s + 1) * span;
+			begin_span(planes, s % 2 == 0, codes + (s + 1) * span / 8 * EIGHT,
+				   digits + next / ROW * planes * TILE + next % ROW, wholes);
+		}
+		__m512 scale = _mm512_loadu_ps(scales);
+		LB_UNROLL
+		for (int r = 0; r < rows; r++) {
+			__m512 whole = _mm512_cvtepi32_ps(whole_of(e2m1, planes, wholes[s % 2], r, shifts));
+			sum[r] = _mm512_fmadd_ps(_mm512_mul_ps(whole, _mm512_set1_ps(steps[r])), scale, sum[r]);
+		}
+		steps += LB_CUT_ROWS;
+		shifts += LB_CUT_ROWS;
+		if (s + 1 < ends)
+			continue;
+		__m512 bias = e2m1 ? _mm512_setzero_ps() : _mm512_loadu_ps(biases);
+		LB_UNROLL
+		for (int r = 0; !e2m1 && r < rows; r++)
+			sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(all[r]), bias, sum[r]);
+		ends += panel->group / span;
+		all += LB_CUT_ROWS;
+		scales += LB_STRIP;
+		biases += LB_STRIP;
+	}
+	LB_UNROLL
+	for (int r = 0; r < rows; r++)
+		_mm512_storeu_ps(sums + r * sums_row, sum[r]);
+}
+
+/* Each kind, number of planes, length of a span and number of rows, compiled by itself. */
+#define KIND(name, e2m1, planes, span) \
+	static void name(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x, int64_t first, float *sums, \
+			 int64_t sums_row) \
+	{ \
+		lb_amx_begin_bytes(LB_CUT_ROWS, span); \
+		for (int c = 0; c < LB_STRIPS; c++) \
+			for (int64_t i = 0; i + LB_CUT_ROWS <= m; i += LB_CUT_ROWS) \
+				multiply(e2m1, planes, span, LB_CUT_ROWS, panel, c, x + i / LB_CUT_ROWS, first, \
+					 sums + i * sums_row + c * LB_STRIP, sums_row); \
+		if (m % LB_CUT_ROWS) { \
+			int64_t i = m / LB_CUT_ROWS * LB_CUT_ROWS; \
+			lb_amx_begin_bytes(LB_CUT_ROWS / 2, span); \
+			for (int c = 0; c < LB_STRIPS; c++) \
+				multiply(e2m1, planes, span, LB_CUT_ROWS / 2, panel, c, x + i / LB_CUT_ROWS, first, \
+					 sums + i * sums_row + c * LB_STRIP, sums_row); \
+		} \
+		lb_amx_end(); \
+	}
+KIND(affine_1, false, 1, 32)
+KIND(affine_3, false, 3, 32)
+KIND(e2m1_1, true, 1, 32)
+KIND(e2m1_3, true, 3, 32)
+KIND(small_1, true, 1, 16)
+KIND(small_3, true, 3, 16)
+
+void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x,
+					     int planes, int64_t first, float *sums, int64_t sums_row)
+{
+	typedef void function(const struct lb_panel *, int64_t, const struct lb_cut_rows *, int64_t, float *, int64_t);
+	static function *const functions[3][2] = { { affine_1, affine_3 }, { e2m1_1, e2m1_3 }, { small_1, small_3 } };
+	_Static_assert(LB_PLANES == 3, "the number of planes");
+	functions[panel->group == 16 ? 2 : panel->e2m1][planes > 1](panel, m, x, first, sums, sums_row);
+}
+#endif
