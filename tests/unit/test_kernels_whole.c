@@ -382,6 +382,51 @@ static void normals_are_box_mullers(void **state)
 	assert_true(worst > 0 && worst < 4e-7);
 }
 
+/* Rows of halves times a vector's elements, added up four by four and then one by one: the same bits with each instruction
+ * set, whatever the number of rows and columns, and nothing beyond. */
+static void rows_of_halves_add_up_on_each_instruction_set(void **state)
+{
+	enum { ROWS_MOST = 41, COLUMNS_MOST = 50, STRIDE = 53 };
+	(void)state;
+	for (int dtype = LB_F16; dtype <= LB_BF16; dtype++)
+		for (int m = 1; m <= ROWS_MOST; m++)
+			for (int n = 1; n <= COLUMNS_MOST; n += 1 + m % 3) {
+				float x[ROWS_MOST], wanted[COLUMNS_MOST + 1], sums[COLUMNS_MOST + 1], rows[ROWS_MOST][COLUMNS_MOST];
+				uint16_t *halves = keep(((m - 1) * STRIDE + n) * 2);
+				for (int i = 0; i < m; i++) {
+					x[i] = (float)(int)(draw() % 2001) / 1000 - 1;
+					for (int j = 0; j < n; j++) {
+						put_any(&halves[i * STRIDE + j], dtype);
+						rows[i][j] = (float)real_of(&halves[i * STRIDE + j], dtype, 0);
+					}
+				}
+				for (int j = 0; j <= n; j++)
+					wanted[j] = (float)(j * j);
+				for (int j = 0; j < n; j++) {
+					int i = 0;
+					for (; i + 4 <= m; i += 4) {
+						float p = x[i] * rows[i][j], q = x[i + 1] * rows[i + 1][j];
+						float r = x[i + 2] * rows[i + 2][j], s = x[i + 3] * rows[i + 3][j];
+						wanted[j] += (p + q) + (r + s);
+					}
+					for (; i < m; i++) {
+						float p = x[i] * rows[i][j];
+						wanted[j] += p;
+					}
+				}
+				for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++) {
+					for (int j = 0; j <= n; j++)
+						sums[j] = (float)(j * j);
+					lb_tiles_of((enum lb_isa)level)->combine(n, sums, m, x, halves, STRIDE, dtype);
+					for (int j = 0; j <= n; j++)
+						if (memcmp(&sums[j], &wanted[j], 4) != 0 && !(isnan(sums[j]) && isnan(wanted[j])))
+							fail_msg("level %d, %s, %d x %d at %d: %a, should be %a", level, lb_dtypes[dtype].name, m, n,
+								 j, (double)sums[j], (double)wanted[j]);
+				}
+				free_kept();
+			}
+}
+
 /* The row-major place of x's element i in the output of a reduction over mask. */
 static int64_t output_of(const struct lb_view *x, uint32_t mask, int64_t i)
 {
@@ -1022,6 +1067,7 @@ int main(void)
 		cmocka_unit_test_teardown(transposed_copies, reset),
 		cmocka_unit_test(squares_turn_on_each_instruction_set),
 		cmocka_unit_test_teardown(groups_on_each_instruction_set, reset),
+		cmocka_unit_test_teardown(rows_of_halves_add_up_on_each_instruction_set, reset),
 		cmocka_unit_test_teardown(running_sums, reset),
 		cmocka_unit_test_teardown(running_sums_on_each_instruction_set, reset),
 		cmocka_unit_test_teardown(orders, reset),

@@ -131,6 +131,55 @@ void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, co
 	}
 COMBINE(combine_f32, float, float, PLAIN)
 COMBINE(combine_f64, double, double, PLAIN)
+
+#if defined __AVX512F__
+
+#define INSIDE static inline __attribute__((always_inline))
+
+INSIDE __m512 widened(const bool f16, const uint16_t *from, __mmask16 some)
+{
+	__m256i halves = _mm256_maskz_loadu_epi16(some, from);
+	return f16 ? _mm512_cvtph_ps(halves) : (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+}
+
+/* As combine_f32 adds them: four by four, what is left one by one; several fours while the sums are in registers. */
+INSIDE void combine_halves(const bool f16, int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows,
+			   int64_t stride)
+{
+	enum { FOURS = 4 };
+	for (int64_t at = 0, some; at < m; at += some) {
+		some = m - at >= FOURS * TOGETHER ? FOURS * TOGETHER : m - at >= TOGETHER ? TOGETHER : 1;
+		const uint16_t *first = rows + at * stride;
+		for (int64_t i = 0; i < n; i += 16) {
+			__mmask16 those = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)~0u;
+			__m512 sum = _mm512_maskz_loadu_ps(those, sums + i);
+			if (some == 1)
+				sum += _mm512_set1_ps(x[at]) * widened(f16, first + i, those);
+			for (int64_t r = 0; some > 1 && r < some; r += TOGETHER) {
+				const uint16_t *row = first + r * stride + i;
+				__m512 p = _mm512_set1_ps(x[at + r]) * widened(f16, row, those);
+				__m512 q = _mm512_set1_ps(x[at + r + 1]) * widened(f16, row + stride, those);
+				__m512 s = _mm512_set1_ps(x[at + r + 2]) * widened(f16, row + 2 * stride, those);
+				__m512 t = _mm512_set1_ps(x[at + r + 3]) * widened(f16, row + 3 * stride, those);
+				sum += p + q + (s + t);
+			}
+			_mm512_mask_storeu_ps(sums + i, those, sum);
+		}
+	}
+}
+
+static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
+{
+	combine_halves(true, n, sums, m, x, rows, stride);
+}
+
+static void combine_bf16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
+{
+	combine_halves(false, n, sums, m, x, rows, stride);
+}
+
+#else
+
 COMBINE(combine_bf16, float, uint16_t, lb_bf16_to_float)
 
 static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
@@ -146,6 +195,8 @@ static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const
 		}
 	}
 }
+
+#endif
 
 void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
 				  int dtype)
