@@ -20,6 +20,8 @@ enum {
 	FEW_PLAIN = 16,   /* the same, w not transposed */
 	PANELS_LEAST = 3, /* rows of x for which codes are unpacked first */
 	PANELS_LEAST_ROUNDED = 5,
+	AMX_LEAST = 16,   /* rows of x from which on tiles are worth it */
+	AMX_LEAST_SMALL = 128, /* the same, in groups of 16, which fill a quarter of a tile */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
 	TILE_LINES = 128,
@@ -445,7 +447,7 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	bool many = !cut && p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : panels ? 1 : AT_ONCE;
-	p.amx = panels && p.m >= LB_CUT_ROWS / 2 && exec->amx && lb_may_use_amx();
+	p.amx = panels && p.m >= (p.w.group < LB_CUT_TOGETHER ? AMX_LEAST_SMALL : AMX_LEAST) && exec->amx && lb_may_use_amx();
 	int64_t cuts = !cut ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
 	bool in_place = many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
 	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, cuts))
