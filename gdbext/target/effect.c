@@ -65,7 +65,7 @@ static bool reads_like_type(const char *from, const char *end)
 	return n > 0 && (has_two_words || is_among(last, n, types) || (n > 2 && memcmp(end - 2, "_t", 2) == 0));
 }
 
-/* std::get<1>(x) is a call, reinterpret_cast<T *>(x) is none, and in a > (b) nothing is. */
+/* std::get<1> (x) is a call, reinterpret_cast<T *>(x) is none, and in a < b > (c) nothing is: no name stands right at the <. */
 static bool calls_template(const char *text, const char *end)
 {
 	const char *open = opening(text, end, '<', '>');
@@ -92,7 +92,7 @@ static bool is_call(const char *text, const char *bracket)
 		const char *open = opening(text, end, '(', ')');
 		return open && !reads_like_type(open + 1, end - 1);
 	}
-	return end[-1] == ']' || (end == bracket && end[-1] == '>' && calls_template(text, end));
+	return end[-1] == ']' || (end[-1] == '>' && calls_template(text, end));
 }
 
 /* At a `=`: past == it goes on; <=, >= and != compare; all else assigns. */

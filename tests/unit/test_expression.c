@@ -92,11 +92,12 @@ static void what_changes_or_calls_the_program_is_seen(void **state)
 		"i++", "--i", "x[i++]", "i = 3", "i=3", "i += 3", "i <<= 1", "i >>= 1", "f(i -= 1)", "a == (b = 1)", "x[j = 2]", NULL,
 	}, *const calls[] = {
 		"f(x)", "f (x)", "x.f()", "x->f()", "f(x)[0]", "a[1](x)", "(f)(x)", "(*f)(x)", "std::get<1>(x)", "abs(x) == 1",
+		"foo<int> (x)", "std::get<1>\t(x)",
 		"((f))(x)", "x + g()", "puts(\"(int)\")", NULL,
 	}, *const nothing[] = {
 		"x", "(x)", "*(x)", "&(x)", "x[(1)]", "(int)(x)", "(unsigned long)x", "(unsigned long)(x)", "(struct node *)(x)",
 		"(lb_tensor *)(void *)(x)", "(uint64_t)(x)", "sizeof(x)", "sizeof (struct node)", "a == b", "a != b", "a <= b",
-		"a >= b", "a < (b)", "a > (b)", "a - -b", "reinterpret_cast<lb_tensor *>(x)", "$_strlen(x)", "names[\"f(x)\"]",
+		"a >= b", "a < (b)", "a > (b)", "(a < b) > (c)", "static_cast<long> (x)", "a - -b", "reinterpret_cast<lb_tensor *>(x)", "$_strlen(x)", "names[\"f(x)\"]",
 		"names[\"a=b\"]", "'='", "x == '('", "", "(", ")(", "\"", "*(unsigned long *)&(x)", NULL,
 	};
 
