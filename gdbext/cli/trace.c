@@ -18,6 +18,7 @@
 #include "cli/timed.h"
 #include "cli/trace_file.h"
 #include "cli/verbs.h"
+#include "inspect/trace/log_switch.h"
 #include "inspect/trace/timeline.h"
 #include "symtab.h"
 #include "table/flight.h"
@@ -68,6 +69,8 @@ static bool take_log(struct trace *trace)
 	if (trace->pid)
 		return lb_fail(
 		    "trace: --log is for a program that is started; one that runs can be told by gdb (`tensor log`)");
+	if (!lbx_log_check_file(file))
+		return false;
 	if (setenv("LAZYBONES_LOG", file, 1) != 0 || setenv("LAZYBONES_LOG_NAMES", names ? names : "", 1) != 0)
 		return lb_fail("trace: %s", strerror(errno));
 	return true;

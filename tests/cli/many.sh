@@ -71,6 +71,8 @@ logs_of_values()
 	(cd "$logs" && ulimit -c 0 && LAZYBONES_LOG=good.jsonl LAZYBONES_LOG_NAMES='layers.*' exec "$work/layers") >/dev/null 2>&1
 	(cd "$logs" && ulimit -c 0 && exec "$O/bin/lazybones" trace -o trace.json --log sick.jsonl --names 'layers.*' -- \
 		"$work/layers" sick) >/dev/null 2>&1
+	check 'log: a file that cannot be' 'log: /nonexistent/log cannot be written: No such file or directory' \
+		trace -o "$logs/nothing.json" --log /nonexistent/log -- "$work/layers"
 	check 'log: names and ranges' 'layers.0.w ' log "$logs/good.jsonl"
 	check 'log: beside another' '9 the same bit for bit, 0 alike in their figures, 3 different' \
 		log "$logs/sick.jsonl" "$logs/good.jsonl"

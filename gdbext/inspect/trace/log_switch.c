@@ -1,9 +1,11 @@
 #include "inspect/trace/log_switch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -34,6 +36,44 @@ static bool make_absolute(const char *file, char ret[LB_LOG_BYTES])
 		return lb_fail("log: %s", strerror(errno));
 	return (size_t)snprintf(ret, LB_LOG_BYTES, "%s%s%s", here, is_absolute ? "" : "/", file) < LB_LOG_BYTES ||
 	       lb_fail("log: a path of more than %d characters", LB_LOG_BYTES - 1);
+}
+
+bool lbx_log_check_file(const char *file)
+{
+	char folder[LB_LOG_BYTES];
+	struct stat is;
+
+	if (strcmp(file, "-") == 0)
+		return true;
+	if (stat(file, &is) == 0 && S_ISDIR(is.st_mode))
+		return lb_fail("log: %s is a folder: nothing can be logged there", file);
+	if (access(file, W_OK) == 0)
+		return true;
+	if (errno == ENOENT) {
+		const char *name = strrchr(file, '/');
+		size_t n = name ? (size_t)(name - file) : 0;
+		snprintf(folder, sizeof folder, "%.*s", (int)(name ? n + (n == 0) : 1), name ? file : ".");
+		if (access(folder, W_OK | X_OK) == 0)
+			return true;
+	}
+	return lb_fail("log: %s cannot be written: %s", file, strerror(errno));
+}
+
+/* What a process on this machine calls its files is what we call them. */
+static bool has_our_files(struct lbx_target *target)
+{
+	char path[64];
+	struct stat ours, theirs;
+	uint64_t pid;
+	bool clean = lb_ok();
+	bool knows_pid = target->liveness == LBX_LIVE && target->ops->pid && target->ops->pid(target, &pid);
+
+	if (clean)
+		lb_clear_error();
+	if (!knows_pid)
+		return false;
+	snprintf(path, sizeof path, "/proc/%" PRIu64 "/root/.", pid);
+	return stat("/.", &ours) == 0 && stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
 /* Word by word, as a debugger writes. */
@@ -115,7 +155,11 @@ bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, co
 		return false;
 	if (!context->target->ops->write || context->target->liveness == LBX_CORE)
 		return lb_fail("log: a log is begun in a program that runs in gdb; else LAZYBONES_LOG=FILE begins one");
+	bool is_here = file && has_our_files(context->target);
+	if (lbx_target_waits(context->target))
+		return lb_fail("log: the debugger has not answered yet");
 	if (file ? !join_names(args, names) || !make_absolute(file, path) ||
+		       (is_here && !lbx_log_check_file(path)) ||
 		       !lbx_log_begin(context->target, &root, lbx_target_write, names, path)
 		 : !lbx_log_end(context->target, &root, lbx_target_write, NULL))
 		return false;

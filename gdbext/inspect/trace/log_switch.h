@@ -18,4 +18,7 @@ bool lbx_log_end(struct lbx_target *target, const struct lbx_root *root, lbx_log
 /* What the command's words ask for: of the names that are arguments; without any, of all. `file` NULL: it ends. */
 bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, const char *file);
 
+/* Whether a log can be written to a file on this machine, which need not be there yet. False, with an error: it cannot. */
+bool lbx_log_check_file(const char *file);
+
 #endif

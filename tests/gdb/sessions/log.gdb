@@ -2,6 +2,10 @@
 file lazies
 break chain
 run
+tensor log sum --out /nonexistent/one.jsonl
+tensor log sum --out /
+output $tensor_failed
+echo \n
 tensor log sum --out one.jsonl
 continue
 tensor log --off
