@@ -8,7 +8,7 @@
 
 #include "target/type.h"
 
-enum { MAX_DEPTH = 16, MAX_DIES = 2048, MAX_WRAPPED = 4, WORD = 8, TREE_DEPTH = 128 };
+enum { MAX_DEPTH = 16, MAX_DIES = 2048, MAX_WRAPPED = 4, WORD = 8, TREE_DEPTH = 128, MAX_NODES = 1 << 16 };
 enum { LEFT, RIGHT, PARENT };
 
 static const int gnu_links[] = { [LEFT] = 16, [RIGHT] = 24, [PARENT] = 8 };
@@ -200,6 +200,12 @@ static bool width_of(struct lbx_object *o, uint64_t *ret)
 static bool find_part(struct lbx_target *target, const struct lbx_object *o, uint64_t i, int depth,
 		      struct lbx_object *ret);
 
+static bool is_of_array(const struct lbx_object *o)
+{
+	struct lbx_object to;
+	return argument(o, "_Tp", &to) && to.tag == DW_TAG_array_type;
+}
+
 /* libstdc++'s std::unique_ptr has a tuple of the pointer and of what deletes it. */
 static bool find_unique(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
 {
@@ -216,6 +222,7 @@ static bool find_unique(struct lbx_target *target, const struct lbx_object *o, s
 		return false;
 	}
 	ret->object = pointer;
+	ret->is_of_array = is_of_array(o);
 	if (!read_word(target, pointer.address, &ret->object.address))
 		return false;
 	ret->nothing = ret->object.address ? NULL : "is null";
@@ -235,6 +242,7 @@ static bool find_smart(struct lbx_target *target, const struct lbx_object *o, st
 	if (!name)
 		return false;
 	ret->object.tag = DW_TAG_pointer_type;
+	ret->is_of_array = is_of_array(o);
 	if (!ret->object.address)
 		ret->nothing = "is null";
 	if (!begins(dwarf_diename(&type), "weak_ptr<"))
@@ -316,6 +324,28 @@ static bool find_vector(struct lbx_target *target, const struct lbx_object *o, s
 	return end >= ret->element.address && (!has_room || end <= room) && (end - ret->element.address) % ret->width == 0;
 }
 
+/* What has a pointer to elements that are elsewhere, and their number. */
+static bool find_span(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	static const char *const names[][2] = { { "_M_ptr", "_M_extent_value" }, { "__data", "__size" }, { "__data_", "__size_" },
+						{ "_M_array", "_M_len" }, { "__begin_", "__size_" } };
+	struct lbx_object start;
+	Dwarf_Attribute attribute;
+	Dwarf_Die extent;
+	size_t i = 0;
+
+	ret->kind = LBX_SEQUENCE;
+	while (!find_pointer(target, o, names[i][0], &start, &ret->element.address))
+		if (++i == sizeof names / sizeof *names)
+			return false;
+	ret->element.tag = lbx_type_of(&start.type, &ret->element.type);
+	if (!width_of(&ret->element, &ret->width))
+		return false;
+	return find_number(target, o, names[i][1], NULL, &ret->n) ||
+	       (find_child(o, DW_TAG_template_value_parameter, "", &extent) &&
+		dwarf_attr(&extent, DW_AT_const_value, &attribute) && dwarf_formudata(&attribute, &ret->n) == 0);
+}
+
 static bool find_array(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
 {
 	struct lbx_object in;
@@ -384,6 +414,74 @@ static bool find_deque(struct lbx_target *target, const struct lbx_object *o, st
 	return find_gnu_deque(target, o, ret) || find_llvm_deque(target, o, ret);
 }
 
+/* ---- lists ---- */
+
+/* A node in libc++, as what leads to it says. */
+static bool find_node(const struct lbx_object *from, struct lbx_object *ret)
+{
+	if (!type_of_child(from, DW_TAG_typedef, "__node_pointer", ret))
+		return false;
+	ret->tag = lbx_type_of(&ret->type, &ret->type);
+	ret->address = 0;
+	return true;
+}
+
+/* What an allocator makes. */
+static bool find_allocated(const struct lbx_object *allocator, struct lbx_object *ret)
+{
+	struct lbx_object base;
+
+	ret->address = 0;
+	return argument(allocator, "_Tp", ret) || (base_of(allocator, "", &base) && argument(&base, "_Tp", ret));
+}
+
+/* Lists of before C++11 do not know their length. */
+static bool count_nodes(struct lbx_target *target, const struct lbx_container *c, uint64_t *ret)
+{
+	uint64_t node = c->node;
+
+	for (*ret = 0; node != c->end; ++*ret)
+		if (*ret == MAX_NODES || !read_word(target, node + c->link_at, &node))
+			return false;
+	return true;
+}
+
+static bool find_gnu_list(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	struct lbx_object in, header, pointer, allocator, node, value;
+
+	if (!find_any(target, o, "_M_impl", NULL, &in) || !find_any(target, &in, "_M_node", NULL, &header) ||
+	    !find_pointer(target, &header, "_M_next", &pointer, &ret->node) || !argument(o, "_Tp", &ret->element) ||
+	    !base_of(&in, "", &allocator) || !find_allocated(&allocator, &node) ||
+	    !find_any(target, &node, "_M_storage", NULL, &value))
+		return false;
+	ret->value_at = value.address;
+	ret->end = header.address;
+	ret->link_at = pointer.address - header.address;
+	return find_number(target, &header, "_M_size", NULL, &ret->n) || count_nodes(target, ret, &ret->n);
+}
+
+static bool find_llvm_list(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	struct lbx_object header, pointer, node, value;
+
+	if (!find_any(target, o, "__end_", NULL, &header) ||
+	    !find_pointer(target, &header, "__next_", &pointer, &ret->node) || !argument(o, "_Tp", &ret->element) ||
+	    (!find_number(target, o, "__size_alloc_", NULL, &ret->n) && !find_number(target, o, "__size_", NULL, &ret->n)) ||
+	    !find_node(&header, &node) || !find_any(target, &node, "__value_", NULL, &value))
+		return false;
+	ret->value_at = value.address;
+	ret->end = header.address;
+	ret->link_at = pointer.address - header.address;
+	return true;
+}
+
+static bool find_list(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	ret->kind = LBX_LIST;
+	return find_gnu_list(target, o, ret) || find_llvm_list(target, o, ret);
+}
+
 /* ---- tuples ---- */
 
 static bool find_part(struct lbx_target *target, const struct lbx_object *o, uint64_t i, int depth,
@@ -432,6 +530,20 @@ static bool find_tuple(struct lbx_target *target, const struct lbx_object *o, st
 	return true;
 }
 
+static bool find_in_list(struct lbx_target *target, const struct lbx_container *c, uint64_t i, struct lbx_object *ret)
+{
+	struct lbx_container rest = *c;
+	char key[LBX_KEY_MAX];
+
+	if (i >= MAX_NODES)
+		return false;
+	do
+		if (!lbx_container_next(target, &rest, ret, key))
+			return false;
+	while (i-- > 0);
+	return true;
+}
+
 bool lbx_container_at(struct lbx_target *target, const struct lbx_container *c, uint64_t i, struct lbx_object *ret)
 {
 	uint64_t at, block, offset;
@@ -441,6 +553,8 @@ bool lbx_container_at(struct lbx_target *target, const struct lbx_container *c, 
 	*ret = c->element;
 	if (c->kind == LBX_TUPLE)
 		return find_part(target, &c->element, i, 0, ret);
+	if (c->kind == LBX_LIST)
+		return find_in_list(target, c, i, ret);
 	if (c->kind != LBX_SEQUENCE)
 		return false;
 	if (!c->block)
@@ -476,11 +590,7 @@ static bool find_llvm_tree(struct lbx_target *target, const struct lbx_object *o
 	if (!find_any(target, o, "__tree_", NULL, &tree) ||
 	    !find_pointer(target, &tree, "__begin_node_", &first, &ret->node) ||
 	    (!find_number(target, &tree, "__pair3_", NULL, &ret->n) && !find_number(target, &tree, "__size_", NULL, &ret->n)) ||
-	    !type_of_child(&tree, DW_TAG_typedef, "__node_pointer", &node))
-		return false;
-	node.tag = lbx_type_of(&node.type, &node.type);
-	node.address = 0;
-	if (!find_any(target, &node, "__value_", NULL, &value))
+	    !find_node(&tree, &node) || !find_any(target, &node, "__value_", NULL, &value))
 		return false;
 	ret->links = llvm_links;
 	ret->value_at = value.address;
@@ -497,13 +607,9 @@ static bool find_gnu_table(struct lbx_target *target, const struct lbx_object *o
 	    !find_any(target, &table, "_M_before_begin", NULL, &before) ||
 	    !find_number(target, &table, "_M_element_count", NULL, &ret->n) ||
 	    !read_word(target, before.address, &ret->node) || !base_of(&table, "_Hashtable_alloc<", &base) ||
-	    !argument(&base, "_NodeAlloc", &nodes))
+	    !argument(&base, "_NodeAlloc", &nodes) || !find_allocated(&nodes, &node) ||
+	    !argument(&node, "_Value", &ret->element))
 		return false;
-	if (!argument(&nodes, "_Tp", &node) && !(base_of(&nodes, "", &base) && argument(&base, "_Tp", &node)))
-		return false;
-	if (!argument(&node, "_Value", &ret->element))
-		return false;
-	node.address = 0;
 	if (!find_any(target, &node, "_M_storage", NULL, &value))
 		return false;
 	ret->value_at = value.address;
@@ -517,11 +623,7 @@ static bool find_llvm_table(struct lbx_target *target, const struct lbx_object *
 	if (!find_any(target, o, "__table_", NULL, &table) ||
 	    !find_pointer(target, &table, "__next_", &first, &ret->node) ||
 	    (!find_number(target, &table, "__p2_", NULL, &ret->n) && !find_number(target, &table, "__size_", NULL, &ret->n)) ||
-	    !type_of_child(&table, DW_TAG_typedef, "__node_pointer", &node))
-		return false;
-	node.tag = lbx_type_of(&node.type, &node.type);
-	node.address = 0;
-	if (!find_any(target, &node, "__value_", NULL, &value))
+	    !find_node(&table, &node) || !find_any(target, &node, "__value_", NULL, &value))
 		return false;
 	ret->value_at = value.address;
 	ret->element = value;
@@ -635,47 +737,78 @@ static bool step_in_tree(struct lbx_target *target, const int *links, uint64_t *
 	return false;
 }
 
-bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret, char key[LBX_KEY_MAX])
+static bool take_pair(struct lbx_target *target, const struct lbx_object *pair, struct lbx_object *ret, char key[LBX_KEY_MAX])
 {
-	struct lbx_object pair = c->element, first;
-	uint64_t word;
+	struct lbx_object first;
 
-	if (c->kind != LBX_MAP || c->passed >= c->n || !c->node || c->node == c->seen || !read_word(target, c->node, &word))
-		return false;
-	pair.address = c->node + c->value_at;
-	if (!find_any(target, &pair, "first", NULL, &first) || !find_any(target, &pair, "second", NULL, ret))
+	if (!find_any(target, pair, "first", NULL, &first) || !find_any(target, pair, "second", NULL, ret))
 		return false;
 	lbx_container_key(target, &first, key);
+	return true;
+}
+
+bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret, char key[LBX_KEY_MAX])
+{
+	struct lbx_object element = c->element;
+	uint64_t next;
+
+	if ((c->kind != LBX_MAP && c->kind != LBX_LIST) || c->passed >= c->n || c->node == c->end || c->node == c->seen ||
+	    !read_word(target, c->node + c->link_at, &next))
+		return false;
+	element.address = c->node + c->value_at;
+	if (c->kind == LBX_LIST) {
+		*ret = element;
+		snprintf(key, LBX_KEY_MAX, "%" PRIu64, c->passed);
+	} else if (!take_pair(target, &element, ret, key)) {
+		return false;
+	}
 	/* a chain may lead back to where it came from */
 	if ((c->passed & (c->passed - 1)) == 0)
 		c->seen = c->node;
 	c->passed++;
-	if (c->links ? !step_in_tree(target, c->links, &c->node) : !read_word(target, c->node, &c->node))
+	if (!c->links)
+		c->node = next;
+	else if (!step_in_tree(target, c->links, &c->node))
 		c->node = 0;
 	return true;
 }
 
 /* ---- all of them ---- */
 
+#define UNREAD(NAME) "is a std::" NAME ", whose elements are not read: a variable that refers to one can be named, and `list` shows all tensors"
+
 bool lbx_container_find(struct lbx_target *target, const struct lbx_object *object, struct lbx_container *ret)
 {
 	static const struct {
 		const char *name;
+		/* NULL: it is not read. */
 		bool (*find)(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret);
 		const char *members[2]; /* by which a class of that name is one of theirs */
+		const char *nothing;
 	} classes[] = {
-		{ "vector<", find_vector, { "_M_start", "__begin_" } },
-		{ "unique_ptr<", find_unique, { "_M_t", "__ptr_" } },
-		{ "shared_ptr<", find_smart, { "_M_ptr", "__ptr_" } },
-		{ "weak_ptr<", find_smart, { "_M_ptr", "__ptr_" } },
-		{ "optional<", find_optional, { "_M_engaged", "__engaged_" } },
-		{ "variant<", find_variant, { "_M_index", "__index" } },
-		{ "array<", find_array, { "_M_elems", "__elems_" } },
-		{ "deque<", find_deque, { "_M_start", "__map_" } },
-		{ "map<", find_map, { "_M_t", "__tree_" } },
-		{ "unordered_map<", find_table, { "_M_h", "__table_" } },
-		{ "tuple<", find_tuple, { "", "" } },
-		{ "reference_wrapper<", find_smart, { "_M_data", "__f_" } },
+		{ "vector<bool", NULL, { "_M_start", "__begin_" }, "is a std::vector<bool>: its elements are bits, packed in words" },
+		{ "vector<", find_vector, { "_M_start", "__begin_" }, NULL },
+		{ "unique_ptr<", find_unique, { "_M_t", "__ptr_" }, NULL },
+		{ "shared_ptr<", find_smart, { "_M_ptr", "__ptr_" }, NULL },
+		{ "weak_ptr<", find_smart, { "_M_ptr", "__ptr_" }, NULL },
+		{ "optional<", find_optional, { "_M_engaged", "__engaged_" }, NULL },
+		{ "variant<", find_variant, { "_M_index", "__index" }, NULL },
+		{ "array<", find_array, { "_M_elems", "__elems_" }, NULL },
+		{ "span<", find_span, { "_M_ptr", "__data" }, NULL },
+		{ "initializer_list<", find_span, { "_M_array", "__size_" }, NULL },
+		{ "deque<", find_deque, { "_M_start", "__map_" }, NULL },
+		{ "list<", find_list, { "_M_node", "__end_" }, NULL },
+		{ "forward_list<", NULL, { "_M_head", "__before_begin_" }, UNREAD("forward_list") },
+		{ "map<", find_map, { "_M_t", "__tree_" }, NULL },
+		{ "multimap<", NULL, { "_M_t", "__tree_" }, UNREAD("multimap") },
+		{ "set<", NULL, { "_M_t", "__tree_" }, UNREAD("set") },
+		{ "multiset<", NULL, { "_M_t", "__tree_" }, UNREAD("multiset") },
+		{ "unordered_map<", find_table, { "_M_h", "__table_" }, NULL },
+		{ "unordered_multimap<", NULL, { "_M_h", "__table_" }, UNREAD("unordered_multimap") },
+		{ "unordered_set<", NULL, { "_M_h", "__table_" }, UNREAD("unordered_set") },
+		{ "unordered_multiset<", NULL, { "_M_h", "__table_" }, UNREAD("unordered_multiset") },
+		{ "tuple<", find_tuple, { "", "" }, NULL },
+		{ "reference_wrapper<", find_smart, { "_M_data", "__f_" }, NULL },
 	};
 	Dwarf_Die type = object->type;
 	const char *name = lbx_type_is_struct(object->tag) ? dwarf_diename(&type) : NULL;
@@ -685,9 +818,10 @@ bool lbx_container_find(struct lbx_target *target, const struct lbx_object *obje
 		if (!begins(name, classes[i].name))
 			continue;
 		*ret = (struct lbx_container){ .object = *object, .alternative = -1 };
-		if (classes[i].find(target, object, ret))
+		if (classes[i].find && classes[i].find(target, object, ret))
 			return true;
-		*ret = (struct lbx_container){ .kind = LBX_DAMAGED, .nothing = "cannot be read: it looks damaged" };
+		const char *nothing = classes[i].find ? "cannot be read: it looks damaged" : classes[i].nothing;
+		*ret = (struct lbx_container){ .kind = LBX_UNREAD, .nothing = nothing };
 		return find_any(target, object, classes[i].members[0], NULL, &unused) ||
 		       find_any(target, object, classes[i].members[1], NULL, &unused);
 	}

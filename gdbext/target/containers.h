@@ -19,9 +19,10 @@ enum lbx_container_kind {
 	LBX_LEADS,    /* a smart pointer */
 	LBX_HOLDS,    /* one object in itself, or none */
 	LBX_SEQUENCE, /* elements that have numbers */
+	LBX_LIST,     /* likewise, each of which leads to the next */
 	LBX_MAP,
 	LBX_TUPLE,
-	LBX_DAMAGED, /* one of these, but what it holds cannot be: `nothing` says so */
+	LBX_UNREAD, /* what it holds is not known: `nothing` says why, as that it is damaged */
 };
 
 /* LBX_KEY_MAX: each character of a text may have a \ in front, and the whole has quotes. */
@@ -34,22 +35,25 @@ struct lbx_container {
 	struct lbx_object object;
 	uint64_t n; /* elements; of a tuple as many as may be, of which some are left out */
 	int alternative; /* of a std::variant, which one it holds; else -1 */
+	bool is_of_array; /* of a smart pointer: what it leads to is the first of several */
 	/* How the elements are reached. */
 	struct lbx_object element; /* the type; of a map, of its pairs; where the first one is */
 	uint64_t width;
 	uint64_t block, blocks; /* of a std::deque: elements in each, and where their addresses are; or 0 */
-	/* Of a map: the next node, how many were before it, one of those; where its pair is in a node. */
-	uint64_t node, passed, seen, value_at;
-	const int *links; /* where a node of a tree leads to: left, right, its parent; NULL: to the next one, by its first word */
+	/* Of a map or a list: the next node, how many were before it, one of those; where the element is in a node; what the last
+	 * one leads to. */
+	uint64_t node, passed, seen, value_at, end;
+	const int *links; /* where a node of a tree leads to: left, right, its parent; NULL: to the next one, by the word at link_at */
+	uint64_t link_at;
 };
 
 /* Of the object of a class. False, without error, where it is none of these, or does not look as expected. */
 bool lbx_container_find(struct lbx_target *target, const struct lbx_object *object, struct lbx_container *ret);
 
-/* Element i of a sequence or a tuple. False: there is none, or it cannot be reached. */
+/* Element i of a sequence, a list or a tuple. False: there is none, or it cannot be reached. */
 bool lbx_container_at(struct lbx_target *target, const struct lbx_container *c, uint64_t i, struct lbx_object *ret);
-/* The value of the next element of a map; the key is as C++ would write it: "fc1" in its quotes, 7; "" where it is neither a
- * string nor a number. False: there is no more (c->passed is c->n), or it cannot be read. */
+/* The value of the next element of a map or a list; the key is as C++ would write it: "fc1" in its quotes, 7; "" where it is
+ * neither a string nor a number; a list's are 0, 1, 2, …. False: there is no more (c->passed is c->n), or it cannot be read. */
 bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret, char key[LBX_KEY_MAX]);
 
 /* The key by which a map would have a string, a number or an enumerator, as lbx_container_next() writes it; "": it is none. */

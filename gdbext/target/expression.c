@@ -37,6 +37,7 @@ struct reader {
 	bool has_variable;
 	const char *begin, *end; /* what has been read of the object that the next step is taken from */
 	char *why;               /* LBX_NOTHING_MAX bytes: why there is no value, or "" */
+	bool lacks_member;       /* that is why */
 	bool is_way;             /* there was something that no name and no slice of a tensor has */
 	bool enumerators, anywhere; /* what find_die() looks for, and whether in namespaces that are not named */
 };
@@ -221,11 +222,16 @@ static bool take_object(struct reader *r, const struct lbx_object *from, struct 
 	return settle(r, o);
 }
 
+static bool has_numbers(const struct lbx_container *c)
+{
+	return c->kind == LBX_SEQUENCE || c->kind == LBX_LIST;
+}
+
 static bool take_element(struct reader *r, const struct lbx_container *c, uint64_t i, struct object *o)
 {
 	struct lbx_object element;
 
-	if (c->kind == LBX_SEQUENCE && i >= c->n)
+	if (has_numbers(c) && i >= c->n)
 		return no_step(r, "has no element %" PRId64 ": there are %" PRIu64, (int64_t)i, c->n);
 	if (!lbx_container_at(r->variables->target, c, i, &element))
 		return no_step(r, "has no element %" PRId64 " that can be read", (int64_t)i);
@@ -360,6 +366,11 @@ static bool read_key(struct reader *r, char ret[LBX_KEY_MAX], uint64_t *ret_numb
 	return true;
 }
 
+static bool no_text(struct reader *r, const char *key)
+{
+	return no_step(r, "has nothing under %s: its elements have numbers", key);
+}
+
 /* What has the index; `closing` stands behind it. */
 static bool take_index(struct reader *r, const char *closing, struct object *o)
 {
@@ -374,14 +385,18 @@ static bool take_index(struct reader *r, const char *closing, struct object *o)
 	if (!r->variables)
 		return true;
 	if (o->tag == DW_TAG_array_type)
-		return !is_text && index_array(r, o, index);
+		return is_text ? no_text(r, key) : index_array(r, o, index);
 	if (lbx_type_is_struct(o->tag) && find_container(r, o, &c)) {
-		if (c.kind == LBX_DAMAGED)
+		if (c.kind == LBX_UNREAD)
 			return no_step(r, "%s", c.nothing);
 		if (c.kind == LBX_MAP)
 			return take_key(r, &c, key, o);
-		if (c.kind == LBX_SEQUENCE)
-			return !is_text && take_element(r, &c, index, o);
+		if (has_numbers(&c))
+			return is_text ? no_text(r, key) : take_element(r, &c, index, o);
+		if (c.kind == LBX_TUPLE)
+			return no_step(r, "has parts, not elements: std::get<0>(…) is the first");
+		if (!c.is_of_array)
+			return no_step(r, "%s", c.nothing ? c.nothing : "has no elements: `*` and `->` lead to what it holds");
 	}
 	if (is_text || !dereference(r, o) || o->tag == 0 ||
 	    (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&o->type, &width) != 0) ||
@@ -404,7 +419,7 @@ static bool is_function(const char *name)
 
 static bool take_result(struct reader *r, const struct lbx_container *c, const char *name, struct object *o)
 {
-	if (c->kind == LBX_SEQUENCE && (strcmp(name, "front") == 0 || strcmp(name, "back") == 0))
+	if (has_numbers(c) && (strcmp(name, "front") == 0 || strcmp(name, "back") == 0))
 		return c->n ? take_element(r, c, *name == 'f' ? 0 : c->n - 1, o) : no_step(r, "is empty");
 	if (c->kind == LBX_HOLDS && strcmp(name, "value") == 0)
 		return dereference(r, o);
@@ -424,6 +439,10 @@ static bool member_of(struct reader *r, const char *name, struct object *o)
 
 	if (found == NOT_THERE && lbx_dynamic_object(r->variables->target, r->variables->lines, &in, &whole))
 		found = find_member(r, &whole.type, name, whole.address, 0, o);
+	if (found == NOT_THERE) {
+		no_step(r, "has no member %s", name);
+		r->lacks_member = true;
+	}
 	return found == HERE;
 }
 
@@ -596,6 +615,18 @@ static void find_definition(struct reader *r, Dwarf_Die *unit, Dwarf_Die *die)
 	} while (r->dies++ < MAX_DIES && dwarf_siblingof(&child, &child) == 0);
 }
 
+/* What the compiler knew, the program need not keep. */
+static bool take_constant(Dwarf_Die *die, struct object *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Sword value;
+
+	if (!dwarf_attr_integrate(die, DW_AT_const_value, &attribute) || dwarf_formsdata(&attribute, &value) != 0)
+		return false;
+	ret->value = (uint64_t)value;
+	return true;
+}
+
 static bool place(struct reader *r, Dwarf_Die *die, struct lbx_scope *scope, struct object *ret)
 {
 	Dwarf_Attribute attribute;
@@ -604,6 +635,8 @@ static bool place(struct reader *r, Dwarf_Die *die, struct lbx_scope *scope, str
 	r->has_variable = true;
 	*ret = (struct object){ 0 };
 	ret->tag = lbx_type_of(die, &ret->type);
+	if (ret->tag == DW_TAG_base_type && take_constant(die, ret))
+		return true;
 	if (!ret->tag || !dwarf_attr_integrate(die, DW_AT_location, &attribute) || !lbx_locate(scope, &attribute, &at))
 		return false;
 	ret->in_memory = at.in_memory;
@@ -868,6 +901,7 @@ enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, co
 
 	*ret = (struct lbx_evaluated){ 0 };
 	enum lbx_found found = read_whole(&r, &o);
+	ret->lacks_member = r.lacks_member;
 	if (found != LBX_FOUND)
 		return found;
 	struct lbx_object in = { .type = o.type, .tag = o.tag, .address = o.value };
@@ -883,7 +917,10 @@ enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, co
 		ret->is_object = true;
 		return LBX_FOUND;
 	}
-	return number_of(&r, &o, &ret->value) ? LBX_FOUND : LBX_NO_VALUE;
+	if (!number_of(&r, &o, &ret->value))
+		return LBX_NO_VALUE;
+	ret->is_number = lbx_type_number(&o.type, o.tag, ret->value, &ret->number, &ret->is_whole);
+	return LBX_FOUND;
 }
 
 bool lbx_expression_pointers(const struct lbx_variables_of *variables, const char *expression, lbx_pointer_fn *fn,

@@ -63,6 +63,10 @@ enum { LBX_NOTHING_MAX = 256 };
 struct lbx_evaluated {
 	uint64_t value;
 	bool is_object;        /* the value is its address */
+	bool is_number;        /* its type is one of numbers, no pointer: then that is `number` */
+	bool is_whole;         /* no floating-point number */
+	double number;
+	bool lacks_member;     /* there is nothing since a class has no such member; by other rules than C's the text may have a meaning */
 	char why[LBX_NOTHING_MAX]; /* why there is nothing: "m->mask is empty"; or "" */
 };
 

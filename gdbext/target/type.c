@@ -99,3 +99,27 @@ bool lbx_type_extend(Dwarf_Die *type, int tag, uint64_t bits, uint64_t *ret)
 	*ret = is_signed(type) ? (uint64_t)((int64_t)(bits << above) >> above) : bits << above >> above;
 	return true;
 }
+
+bool lbx_type_number(Dwarf_Die *type, int tag, uint64_t bits, double *ret, bool *ret_is_whole)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding = DW_ATE_signed, size;
+	uint32_t low = (uint32_t)bits;
+	float narrow;
+
+	if ((tag != DW_TAG_base_type && tag != DW_TAG_enumeration_type) || dwarf_aggregate_size(type, &size) != 0)
+		return false;
+	if (tag == DW_TAG_base_type &&
+	    (!dwarf_attr(type, DW_AT_encoding, &attribute) || dwarf_formudata(&attribute, &encoding) != 0))
+		return false;
+	*ret_is_whole = encoding != DW_ATE_float;
+	if (*ret_is_whole) {
+		*ret = is_signed(type) ? (double)(int64_t)bits : (double)bits;
+		return true;
+	}
+	memcpy(&narrow, &low, sizeof narrow);
+	memcpy(ret, &bits, sizeof *ret);
+	if (size == sizeof narrow)
+		*ret = narrow;
+	return size == sizeof narrow || size == sizeof *ret;
+}

@@ -19,5 +19,8 @@ int lbx_type_axes(Dwarf_Die *array, uint64_t ret[LBX_TYPE_AXES]);
 /* A number of this type whose bits are the lowest of `bits`, extended to 64 as its width and its sign ask.
  * False where the width is not known, or is more than 8 bytes. */
 bool lbx_type_extend(Dwarf_Die *type, int tag, uint64_t bits, uint64_t *ret);
+/* What such bits mean as a number, a character, a bool or an enumerator; *ret_is_whole: not a floating-point number. False: the
+ * type has none of these. */
+bool lbx_type_number(Dwarf_Die *type, int tag, uint64_t bits, double *ret, bool *ret_is_whole);
 
 #endif

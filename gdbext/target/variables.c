@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "lazybones.h"
 #include "target/containers.h"
 #include "target/dynamic.h"
@@ -20,14 +21,17 @@
 enum {
 	MAX_POINTERS = 4096, /* of a frame */
 	MAX_LOOKS = 1 << 17, /* at members and elements, of a frame */
+	MAX_POINTERS_OF_ONE = 512, /* of its variables */
+	MAX_LOOKS_OF_ONE = 1 << 14,
 	MAX_POINTERS_WITHIN = 1 << 15, /* of an object that is asked for itself */
 	MAX_LOOKS_WITHIN = 1 << 18,
 	MAX_ELEMENTS = 256,
 	MAX_NAMELESS = 8,
 	MAX_CONTAINERS = 8,
 	MAX_LOOKED = 1 << 20,
-	STEPS = 2,
-	STEPS_WITHIN = 4,
+	STEPS = 4,
+	STEPS_FIRST = 2, /* what lies so near has its turn in front of all that lies deeper */
+	MAX_TOLD = 4 * MAX_POINTERS,
 	NAME = LBX_VARIABLE_MAX
 };
 
@@ -37,33 +41,54 @@ struct search {
 	lbx_pointer_fn *fn;
 	void *context;
 	bool is_argument, stopped;
+	bool is_full; /* there may be no more pointers of the variable */
 	Dwarf_Die *derived; /* the class whose base is visited; or NULL */
 	const struct lbx_object *visited; /* the base of it that has been; or NULL */
+	int steps; /* from each variable */
 	int pointers_left, looks_left, nameless, containers;
+	uint64_t *told; /* of each pointer that has been: a hash, at the first free place from its remainder on; or NULL */
 	bool is_cut; /* there is more than was looked at */
 	int looked; /* members, for namesakes */
 };
 
 static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address, int steps);
 
+/* One expression may have two values: a reference's, and that of the pointer in what it refers to. */
+static bool is_told(struct search *s, const struct lbx_pointer *pointer)
+{
+	uint64_t hash = lb_mix(lb_hash_text(pointer->expression) ^ pointer->value) | 1;
+	size_t i = hash % MAX_TOLD;
+
+	while (s->told[i] && s->told[i] != hash)
+		i = (i + 1) % MAX_TOLD;
+	bool is = s->told[i];
+	s->told[i] = hash;
+	return is;
+}
+
 static void emit(struct search *s, const char *name, uint64_t value)
 {
 	struct lbx_pointer pointer = { .is_argument = s->is_argument, .value = value };
 
-	if (value == 0 || s->stopped)
+	if (value == 0 || s->stopped || s->is_full)
 		return;
 	snprintf(pointer.expression, sizeof pointer.expression, "%s", name);
 	lbx_make_printable(pointer.expression);
-	s->is_cut |= s->pointers_left == 0;
-	if (s->pointers_left-- == 0 || !s->fn(s->context, &pointer))
-		s->stopped = true;
+	if (s->told && is_told(s, &pointer))
+		return;
+	s->is_full = s->pointers_left == 0;
+	s->is_cut |= s->is_full;
+	if (s->is_full)
+		return;
+	s->pointers_left--;
+	s->stopped = !s->fn(s->context, &pointer);
 }
 
 /* At one more. */
 static bool may_look(struct search *s)
 {
 	s->is_cut |= s->looks_left <= 0;
-	return !s->stopped && s->looks_left-- > 0;
+	return !s->stopped && !s->is_full && s->looks_left-- > 0;
 }
 
 static bool has_more_elements(struct search *s, uint64_t i, uint64_t n)
@@ -280,7 +305,7 @@ static void visit_elements(struct search *s, const char *name, const struct lbx_
 	}
 }
 
-static void visit_map(struct search *s, const char *given, struct lbx_container *c, int steps)
+static void visit_nodes(struct search *s, const char *given, struct lbx_container *c, int steps)
 {
 	char path[NAME], key[LBX_KEY_MAX], whole[NAME];
 	const char *name = as_whole(given, whole);
@@ -325,8 +350,8 @@ static bool visit_container(struct search *s, const char *name, const struct lbx
 		visit_pointer(s, name, &c.object.type, c.object.address, steps);
 	} else if (c.kind == LBX_HOLDS && !c.nothing) {
 		visit_held(s, name, &c.object, steps);
-	} else if (c.kind == LBX_MAP) {
-		visit_map(s, name, &c, steps);
+	} else if (c.kind == LBX_MAP || c.kind == LBX_LIST) {
+		visit_nodes(s, name, &c, steps);
 	} else if (c.kind == LBX_SEQUENCE || c.kind == LBX_TUPLE) {
 		visit_elements(s, name, &c, steps);
 	}
@@ -375,7 +400,7 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 {
 	uint64_t value;
 
-	if (s->stopped)
+	if (s->stopped || s->is_full)
 		return;
 	if (lbx_type_is_pointer(tag)) {
 		if (!lbx_target_try_read(s->scope.target, address, &value, sizeof value))
@@ -391,6 +416,12 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 	}
 }
 
+/* __for_range, __closure: what they lead to has a name of the program's, too. */
+static bool is_of_compiler(Dwarf_Die *die, const char *name)
+{
+	return strncmp(name, "__", 2) == 0 && dwarf_hasattr_integrate(die, DW_AT_artificial);
+}
+
 static void visit_variable(struct search *s, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -400,16 +431,34 @@ static void visit_variable(struct search *s, Dwarf_Die *die)
 	int tag = lbx_type_of(die, &type);
 
 	s->is_argument = dwarf_tag(die) == DW_TAG_formal_parameter;
-	/* g++ has a variable for each that a lambda captures, too */
-	if (!name || !tag || strcmp(name, "__closure") == 0 || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
+	if (!name || !tag || is_of_compiler(die, name) || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
 	    !lbx_locate(&s->scope, &attribute, &place))
 		return;
 	if (place.in_memory)
-		visit(s, name, &type, tag, place.value, STEPS);
+		visit(s, name, &type, tag, place.value, s->steps);
 	else if (tag == DW_TAG_pointer_type)
-		visit_pointer(s, name, &type, place.value, STEPS - 1);
+		visit_pointer(s, name, &type, place.value, s->steps - 1);
 	else if (lbx_type_is_pointer(tag))
-		visit_referred(s, name, &type, place.value, STEPS);
+		visit_referred(s, name, &type, place.value, s->steps);
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* One that has much in it leaves room for the others. */
+static void visit_fairly(struct search *s, Dwarf_Die *die)
+{
+	int pointers = s->pointers_left, looks = s->looks_left;
+	int its_pointers = least(pointers, MAX_POINTERS_OF_ONE), its_looks = least(looks, MAX_LOOKS_OF_ONE);
+
+	s->pointers_left = its_pointers;
+	s->looks_left = its_looks;
+	visit_variable(s, die);
+	s->pointers_left = pointers - (its_pointers - s->pointers_left);
+	s->looks_left = looks - (its_looks - s->looks_left);
+	s->is_full = s->pointers_left == 0;
 }
 
 static void visit_scope(struct search *s, Dwarf_Die *scope)
@@ -421,15 +470,32 @@ static void visit_scope(struct search *s, Dwarf_Die *scope)
 	do {
 		int tag = dwarf_tag(&child);
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
-			visit_variable(s, &child);
+			visit_fairly(s, &child);
 	} while (may_look(s) && dwarf_siblingof(&child, &child) == 0);
+}
+
+static void visit_frame(struct search *s, struct lbx_functions *f, int steps)
+{
+	const struct lbx_frame *frame = s->scope.frame;
+	int depth = frame->depth < f->n_inlined ? frame->depth : f->n_inlined;
+
+	s->steps = steps;
+	s->pointers_left = MAX_POINTERS;
+	s->looks_left = MAX_LOOKS;
+	s->is_full = false;
+	for (int i = depth ? f->at[depth - 1] + 1 : 0; i < f->n_scopes && !s->stopped; i++) {
+		if (dwarf_tag(&f->scopes[i]) == DW_TAG_compile_unit)
+			break;
+		visit_scope(s, &f->scopes[i]);
+		if (i == f->at[depth])
+			break;
+	}
 }
 
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context)
 {
-	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context,
-			    .pointers_left = MAX_POINTERS, .looks_left = MAX_LOOKS };
+	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context };
 	struct lbx_functions f;
 
 	if (!lbx_functions_at(lbx_lines_dwfl(lines), lbx_frame_code(frame), &f))
@@ -437,14 +503,11 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	s.scope.bias = f.bias;
 	s.scope.pc = f.pc;
 	s.scope.function = f.at[f.n_inlined] < 0 ? NULL : &f.scopes[f.at[f.n_inlined]];
-	int depth = frame->depth < f.n_inlined ? frame->depth : f.n_inlined;
-	for (int i = depth ? f.at[depth - 1] + 1 : 0; i < f.n_scopes && !s.stopped; i++) {
-		if (dwarf_tag(&f.scopes[i]) == DW_TAG_compile_unit)
-			break;
-		visit_scope(&s, &f.scopes[i]);
-		if (i == f.at[depth])
-			break;
-	}
+	s.told = calloc(MAX_TOLD, sizeof *s.told);
+	if (s.told)
+		visit_frame(&s, &f, STEPS_FIRST);
+	visit_frame(&s, &f, STEPS);
+	free(s.told);
 	lbx_functions_release(&f);
 	return lb_ok();
 }
@@ -457,8 +520,8 @@ bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, con
 	Dwarf_Die type = object->type;
 
 	if (in_memory)
-		visit(&s, name, &type, object->tag, object->address, STEPS_WITHIN);
+		visit(&s, name, &type, object->tag, object->address, STEPS);
 	else
-		visit_pointer(&s, name, &type, object->address, STEPS_WITHIN - 1);
+		visit_pointer(&s, name, &type, object->address, STEPS - 1);
 	return !s.is_cut;
 }

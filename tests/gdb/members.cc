@@ -25,6 +25,15 @@ struct Holder {
 struct Outer : Base, Holder {
 	lb_tensor *w;
 };
+struct Deep {
+	struct {
+		struct {
+			struct {
+				lb_tensor *w;
+			} c;
+		} b;
+	} a;
+};
 struct Nameless {
 	int k;
 	union {
@@ -53,6 +62,7 @@ __attribute__((noinline)) static void look(lb_tensor **t)
 	Derived d, *pd = &d;
 	Nameless a[2] = {};
 	Outer o;
+	Deep deep = {{{{t[3]}}}};
 
 	d.bt = d.Base::hidden = t[0];
 	d.hidden = 1;
@@ -64,7 +74,11 @@ __attribute__((noinline)) static void look(lb_tensor **t)
 	a[0].p = t[1];
 	a[1].u = t[2];
 	a[1].p = t[3];
-	checkpoint();
+	for (lb_tensor *each : L.v) { // with variables of the compiler's own
+		checkpoint();
+		(void)each;
+	}
+	(void)deep;
 	(void)pl;
 	(void)pd;
 }

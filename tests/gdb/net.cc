@@ -1,9 +1,13 @@
 // A net as people write it in C++: tensors behind a wrapper, smart pointers and containers.
 #include <array>
 #include <deque>
+#include <forward_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -134,6 +138,16 @@ struct Net : Module {
 	std::unique_ptr<Handle> open;
 	std::optional<Handle> held;
 	std::string chosen = "fc1";
+	std::optional<Affine> spare;
+	std::unique_ptr<Tensor[]> twins;
+	std::vector<bool> flags{ true, false };
+	std::list<Affine> chain;
+	std::list<Tensor> nobody;
+	std::span<Tensor> window;
+	std::span<Tensor, 2> fixed{ stack.rows };
+	std::forward_list<Tensor> ahead;
+	std::set<lb_tensor *> seen;
+	std::multimap<std::string, Tensor> several;
 
 	void forward(int i);
 };
@@ -209,6 +223,15 @@ int main()
 	net->held = *net->open;
 	nn::full("nan", 85); // what these words mean otherwise they do not here
 	nn::full("i8", 86);
+	net->spare = nn::Affine{ nn::full("spare.w", 91), nn::full("spare.b", 92) };
+	net->twins = std::make_unique<nn::Tensor[]>(2);
+	net->twins[1] = nn::full("the second", 93);
+	for (int i = 0; i < 2; i++)
+		net->chain.push_back({ nn::full(i ? "chain1.w" : "chain0.w", 94 + i), {} });
+	net->window = net->stack.rows;
+	net->ahead.push_front(nn::full("ahead0", 96));
+	net->seen.insert(net->mask->get());
+	net->several.emplace("a", nn::full("several0", 97));
 	net->forward(2);
 	return !lb_ok();
 }

@@ -368,6 +368,19 @@ static bool read_real(struct lbx_context *context, const char *type, const char 
 	return true;
 }
 
+/* By the program's debug information. */
+static bool look_up_number(struct lbx_formula *f, int node, const char *text)
+{
+	struct lbx_stacks *stacks = f->context->stacks;
+	struct lbx_evaluated value;
+
+	if (!stacks || !stacks->ops->evaluate || !stacks->ops->evaluate(stacks, text, &value) || !value.is_number)
+		return false;
+	f->names.number[node] = value.number;
+	f->names.is_whole[node] = value.is_whole && fabs(value.number) <= LBX_FORMULA_WHOLE;
+	return f->names.is_number[node] = true;
+}
+
 /* A variable of the program that is a number. */
 static bool find_number(struct lbx_formula *f, int node, const char *text)
 {
@@ -375,7 +388,7 @@ static bool find_number(struct lbx_formula *f, int node, const char *text)
 	bool is_signed;
 
 	if (!lbx_target_evaluate(f->context->target, text, &value))
-		return false;
+		return !lbx_target_waits(f->context->target) && look_up_number(f, node, text);
 	is_signed = !strstr(value.type, "unsigned") && !strstr(value.type, "size_t") && value.type[0] != 'u';
 	f->names.number[node] = is_signed ? (double)(int64_t)value.bits : (double)value.bits;
 	f->names.is_whole[node] = is_whole_type(value.type) && fabs(f->names.number[node]) <= LBX_FORMULA_WHOLE;

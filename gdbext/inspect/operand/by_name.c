@@ -488,7 +488,7 @@ static bool is_open(const char *text)
 	return depth > 0;
 }
 
-bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted,
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted, const char *why,
 		      const char *handles)
 {
 	const char *blank = quoted || !strchr(text, ' ') ? "" : " (a name with blanks stands in quotes)";
@@ -506,6 +506,8 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 		strcat(near, i ? ", " : "");
 		strcat(near, found->near[i]);
 	}
+	if (*why)
+		return lb_fail("no tensor '%s': %s%s%s%s", text, why, *near ? " (did you mean " : "", near, *near ? "?)" : "");
 	if (*text == '%' && isdigit((unsigned char)text[1]))
 		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
 			       "`listing N`, tells its #id",

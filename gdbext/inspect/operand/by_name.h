@@ -47,8 +47,8 @@ void lbx_tell_choice(struct lbx_out *out, const char *text, const struct lbx_ten
 		     const char *why);
 
 /* Fails, with what there is. `null`: the part of it that is an expression of value NULL; or NULL.
- * `quoted`: quotes stood around it. */
-bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted,
+ * `quoted`: quotes stood around it. `why`: what is known of it as an expression of C's; or "". */
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted, const char *why,
 		      const char *handles);
 
 #endif

@@ -72,12 +72,13 @@ bool lbx_object_look(struct lbx_context *context, const char *expression, struct
 	struct lbx_evaluated value;
 
 	ret->n = 0;
-	ret->more = ret->is_null = ret->is_cut = false;
+	ret->more = ret->is_null = ret->is_cut = ret->is_doubtful = false;
 	ret->why[0] = '\0';
 	if (!ops || !ops->evaluate || !ops->within || !lb_ok() || !lbx_context_tensors(context, &look.tensors))
 		return false;
 	bool found = ops->evaluate(context->stacks, expression, &value);
 	snprintf(ret->why, sizeof ret->why, "%s", value.why);
+	ret->is_doubtful = value.lacks_member;
 	if (!found)
 		return false;
 	/* `*t` is the record itself; of a pointer to it t[3] is something else */
@@ -86,12 +87,16 @@ bool lbx_object_look(struct lbx_context *context, const char *expression, struct
 	if (value.is_object && ret->n == 0) {
 		ops->within(context->stacks, expression, take_pointer, &look, &ret->is_cut);
 	} else if (!value.is_object) {
-		ret->is_null = value.value == 0;
+		ret->is_null = value.value == 0 && !value.is_number;
 		take_value(&look, expression, value.value);
 		if (ret->n == 0 && value.value)
 			ops->within(context->stacks, expression, take_pointer, &look, &ret->is_cut);
 	}
 	/* what a debugger would call the program for, it is not asked */
+	if (ret->n == 0 && value.is_number) {
+		snprintf(ret->why, sizeof ret->why, "it is a number");
+		ret->is_doubtful = true;
+	}
 	bool is_known = value.is_object || ret->is_cut || (value.value && lbx_effect_of(expression) == LBX_CALLS);
 	if (is_known && ret->n == 0 && !ret->why[0])
 		snprintf(ret->why, sizeof ret->why, "'%.*s' has no tensor in it%s", LBX_VARIABLE_MAX, expression,

@@ -17,6 +17,7 @@ struct lbx_object_view {
 	bool more;
 	bool is_cut; /* not all of it was looked at */
 	bool is_null;                /* a handle without a tensor */
+	bool is_doubtful; /* `why` holds where the text is an expression of C's, which it need not be */
 	char why[LBX_NOTHING_MAX]; /* why there is nothing: "m->mask is empty"; or "" */
 	struct lbx_held held[LBX_OBJECT_SHOWN];
 };

@@ -108,6 +108,7 @@ struct names {
 	struct lbx_named found[MAX_BRACKETS + 1];
 	char reason[LB_ERROR_MAX]; /* why the debugger has no value for the first one; or "" */
 	char nothing[LBX_NOTHING_MAX]; /* "m->mask is empty", or "" */
+	char doubtful[LBX_NOTHING_MAX]; /* likewise, where it is C's */
 	int object;                /* which prefix is one with several tensors in it, which view has; -1: none is */
 	struct lbx_object_view view, looked;
 };
@@ -180,8 +181,9 @@ static bool by_object(struct lbx_context *context, struct names *names, int i, s
 	struct lbx_object_view *view = &names->looked;
 
 	bool found = lbx_object_look(context, text, view);
-	if (view->why[0] && !names->nothing[0] && names->object < 0)
-		memcpy(names->nothing, view->why, sizeof names->nothing);
+	char *why = view->is_doubtful ? names->doubtful : names->nothing;
+	if (view->why[0] && !why[0] && names->object < 0)
+		memcpy(why, view->why, sizeof names->nothing);
 	if (!found)
 		return false;
 	if (view->is_null)
@@ -453,8 +455,8 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 	if (!null && !lbx_find_like(context, tensors, names->prefixes[n - 1], &names->found[n - 1]))
 		return false;
 	lbx_describe_handles(context, handles, sizeof handles);
-	lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted, handles);
-	return is_expression(text) && names->reason[0] && !null && fail_with_reason(names->reason);
+	lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted, names->doubtful, handles);
+	return !names->doubtful[0] && is_expression(text) && names->reason[0] && !null && fail_with_reason(names->reason);
 }
 
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,
@@ -626,7 +628,7 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 		return lb_ok() && compute(context, text, ret);
 	if (select_plain(context, text, quoted, ret))
 		return true;
-	if (is_path || ret->is_nothing || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
+	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
 	    (context->target && lbx_target_waits(context->target)))
 		return false;
 	/* what is something else, as a handle that is none, has its own message */

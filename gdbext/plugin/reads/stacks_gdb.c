@@ -225,7 +225,14 @@ static bool take_object(void *context, const struct lbx_pointer *pointer)
 	return v->fn(v->context, pointer);
 }
 
-/* Whether it has been told, perhaps as what it is within: `w` of w.t_. What a container is made of is no user's. */
+/* Names that are the implementation's, as of a container's members in libc++, or of the variables of a loop. */
+static bool has_reserved(const char *expression)
+{
+	return strncmp(expression, "__", 2) == 0 || strstr(expression, ".__") || strstr(expression, ">__") ||
+	       strstr(expression, "._M_") || strstr(expression, ">_M_");
+}
+
+/* Whether it has been told, perhaps as what it is within: `w` of w.t_; or is no user's. */
 static bool is_told(const struct variables *v, const struct lbx_pointer *pointer)
 {
 	const char *expression = pointer->expression;
@@ -237,7 +244,7 @@ static bool is_told(const struct variables *v, const struct lbx_pointer *pointer
 		    (!expression[n] || (strchr(".-[", expression[n]) && t->value == pointer->value)))
 			return true;
 	}
-	return v->has_objects && (strstr(expression, "._M_") || strstr(expression, ">_M_"));
+	return v->has_objects && has_reserved(expression);
 }
 
 static bool take(void *context, const struct lbx_pointer *pointer)
