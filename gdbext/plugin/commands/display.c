@@ -99,30 +99,56 @@ static void tell_lack(struct lbx_out *out)
 				"it; until then `tensor display` alone shows them.\n");
 }
 
+/* What begins with one, as *p, is another display. */
+static bool ends_in_operator(const char *word)
+{
+	return *word && strchr("+-*/%@=!<>&|^~", word[strlen(word) - 1]);
+}
+
+static bool is_operator(const char *word)
+{
+	return *word && !word[strspn(word, "+-*/%@=!<>&|^~")];
+}
+
+/* The next T of the words, in which operators may stand between blanks: `ref * 2` is one. */
+static bool take_text(const struct lbx_args *args, int *i, char ret[LBX_TEXT_MAX])
+{
+	size_t n = 0;
+	bool goes_on = true;
+
+	if (!*args->v[*i])
+		return lb_fail("display: no tensor given");
+	for (; *i < args->n && (goes_on || is_operator(args->v[*i])); ++*i) {
+		const char *word = args->v[*i];
+		if (n + strlen(word) + 2 > LBX_TEXT_MAX)
+			return lb_fail("display: the expression is too long");
+		n += (size_t)sprintf(ret + n, "%s%s", n ? " " : "", word);
+		goes_on = ends_in_operator(word);
+	}
+	return true;
+}
+
 static bool run_display(struct lbx_context *context, const struct lbx_args *args)
 {
-	int n = displays.n;
+	int n = displays.n, at = 0;
 	bool peek = lbx_args_option(args, "peek");
 
 	if (args->n == 0)
 		return run_list(context);
-	if (n + args->n > DISPLAYS)
-		return lb_fail("display: no more than %d: `tensor undisplay` some", DISPLAYS);
-	for (int i = 0; i < args->n; i++) {
-		struct display *d = &displays.v[n + i];
-		if (!*args->v[i] || strlen(args->v[i]) >= sizeof d->text)
-			return lb_fail(*args->v[i] ? "display: the expression is too long%s" : "display: no tensor given%s",
-				       "");
-		*d = (struct display){ .number = displays.last + i + 1, .peek = peek };
-		strcpy(d->text, args->v[i]);
+	for (; at < args->n; n++) {
+		if (n == DISPLAYS)
+			return lb_fail("display: no more than %d: `tensor undisplay` some", DISPLAYS);
+		displays.v[n] = (struct display){ .number = displays.last + n - displays.n + 1, .peek = peek };
+		if (!take_text(args, &at, displays.v[n].text))
+			return false;
 	}
 	bool known = lbx_hooks_ask();
 	lbx_begin_list(context->out, NULL);
-	if (!show_list(context, &displays.v[n], args->n) || !known || lbx_bridge_waits())
+	if (!show_list(context, &displays.v[displays.n], n - displays.n) || !known || lbx_bridge_waits())
 		return false;
 	lbx_end(context->out);
-	displays.n = n + args->n;
-	displays.last += args->n;
+	displays.last += n - displays.n;
+	displays.n = n;
 	tell_lack(context->out);
 	lbx_hooks_define();
 	lbx_hooks_use_stops(LBX_STOPS_DISPLAY, true);
@@ -141,7 +167,7 @@ const struct lbx_command lbx_gdb_command_display = {
 		"stops; where that cannot be, the line says so. The lines stand before gdb's own of that\n"
 		"stop. At a breakpoint that has commands nothing is shown: say `tensor display` among\n"
 		"them. Without T it shows them now; `undisplay` ends them.\n"
-		"Example: display loss 'abs(w.grad).max()'",
+		"Example: display loss w[0] * 2 'abs(w.grad).max()'",
 	.options = {
 		{ "peek", NULL, "compute what is lazy, outside the program" },
 	},

@@ -3,11 +3,15 @@
 #include "plugin/stops/follow.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/answer.h"
+#include "inspect/operand/by_name.h"
+#include "inspect/operand/object.h"
 #include "inspect/trace/log_pipe.h"
 #include "inspect/trace/log_switch.h"
 #include "plugin/bridge/bridge.h"
@@ -96,17 +100,52 @@ static bool refuse_others(struct lbx_context *context, const enum lbx_nodes_ther
 		       names);
 }
 
-static void tell_begin(struct lbx_context *context, const struct lbx_follower *f, bool lacks)
+/* A name that no tensor has: one may get it, but perhaps a variable is meant. False: not known yet. */
+static bool find_absent(struct lbx_context *context, const char *name, char ret[LB_ERROR_MAX])
+{
+	lb_auto_free struct lbx_object_view *view = calloc(1, sizeof *view);
+	lb_auto_free struct lbx_named *found = calloc(1, sizeof *found);
+	char names[1][LBX_TEXT_MAX], label[LBX_ID_TEXT_MAX];
+	struct lbx_tensors *tensors;
+	bool clean = lb_ok();
+
+	*ret = '\0';
+	snprintf(names[0], sizeof names[0], "%s", name);
+	if (view && found && lbx_context_tensors(context, &tensors) && lbx_find_named(context, tensors, names, 1, found) &&
+	    found->count == 0) {
+		snprintf(ret, LB_ERROR_MAX, "No tensor is called so now.");
+		if (lbx_object_look(context, name, view) && view->n == 1) {
+			const struct lbx_tensor *t = &view->held[0].tensor;
+			lbx_tensor_id_text(t, label);
+			snprintf(ret, LB_ERROR_MAX, "No tensor is called so now: the one in the variable %s is %s%s, and only names are "
+				 "followed.", name, t->name[0] ? t->name : label, t->name[0] ? "" : ", without a name");
+		}
+	}
+	if (clean && !lbx_bridge_waits() && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+	return !lbx_bridge_waits() && lb_ok();
+}
+
+/* `before`: what is followed no more. `absent`: what is to be known of the name. Both may be "". */
+static void tell_begin(struct lbx_context *context, const struct lbx_follower *f, const char *before, const char *absent,
+		       bool lacks)
 {
 	struct lbx_out *out = context->out;
 
 	lbx_begin(out, NULL);
+	lbx_wrap(out, 0, 4);
+	LBX_KEY(out, "before", *before ? lbx_json_string(before) : json_null());
+	if (*before)
+		lbx_printf(out, "%s is followed no more.\n", before);
 	lbx_wrap(out, 0, 4);
 	lbx_tell(out, "%pF: shown each time it is computed while the program runs, until `tensor follow --off`",
 		 LBX_STYLED(LBX_NAME, "followed", f->names));
 	if (lacks)
 		lbx_printf(out, "; the program has no runtime now: this waits for one to be loaded");
 	lbx_printf(out, ".\n");
+	lbx_wrap(out, 0, 4);
+	if (*absent)
+		lbx_printf(out, "%s\n", absent);
 	lbx_end(out);
 }
 
@@ -123,9 +162,14 @@ static bool begin(struct lbx_context *context, const struct lbx_args *args)
 		return lb_fail("follow: a core file does not run; `tensor history %s` shows what there was", f.names);
 	if (context->target && !lbx_probes_exist() && !lbx_bridge_waits()) /* asked in time */
 		lb_clear_error();
+	const struct lbx_follower *followed = lbx_follow_reader_now();
+	char before[LB_LOG_BYTES] = "", absent[LB_ERROR_MAX] = "";
+	if (followed && strcmp(followed->names, f.names) != 0)
+		snprintf(before, sizeof before, "%s", followed->names);
 	bool known = lbx_breakpoints_refresh();
 	known &= lbx_hooks_ask();
 	known &= lbx_switch_find(context, &place);
+	known &= !place.running || !lbx_follower_is_one(&f) || find_absent(context, f.names, absent);
 	if (!known || !lbx_guests_find(context, there))
 		return false;
 	if (place.process && !place.running && !refuse_others(context, there, f.names))
@@ -139,7 +183,7 @@ static bool begin(struct lbx_context *context, const struct lbx_args *args)
 	lb_clear_error(); /* without probes this process is followed all the same */
 	lbx_hooks_define();
 	lbx_hooks_use_stops(LBX_STOPS_FOLLOW, true);
-	tell_begin(context, &f, place.process && !place.running && lacks);
+	tell_begin(context, &f, before, absent, place.process && !place.running && lacks);
 	return true;
 }
 

@@ -29,6 +29,9 @@ tensor break --op exp after --if 'it.max() > 100'
 tensor break p after --once
 continue
 tensor undisplay all
+# operators may stand between blanks
+tensor display x[:2] * 2 p p -
+tensor undisplay
 tensor display p
 continue
 tensor uncatch

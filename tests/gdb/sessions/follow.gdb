@@ -17,6 +17,9 @@ next
 run 3
 tensor follow 'w,l*' --json
 next
+# a variable's, whose tensor has no name yet
+continue
+tensor follow loss
 # no more
 tensor follow --off
 tensor follow
