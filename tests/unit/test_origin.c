@@ -154,6 +154,7 @@ static void it_ends_where_nothing_is_left(void **state)
 		lb_release(x);
 		const char *text = origin(z, "");
 		holds(text, "NaN: log made it, or got it from an unknown input");
+		holds(text, "next: run again with `tensor catch nan`");
 		holds(text, "float32 (5, 1000), freed), first at [0, 0]"); /* its bytes are in the cache */
 		lb_clear_cache();
 		text = origin(z, "");
