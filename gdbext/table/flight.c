@@ -1,5 +1,6 @@
 #include "table/flight.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,22 +86,55 @@ static bool read_run(struct lbx_table *table, uint64_t at, uint64_t size, uint64
 	return n == 0;
 }
 
+/* Where the ring is; false, without an error: nothing is recorded. */
+static bool find_ring(struct lbx_table *table, uint64_t *ring, uint64_t *capacity, uint64_t *size)
+{
+	*ring = lbx_root_integer(table, table->fields.flight);
+	*capacity = lbx_root_integer(table, table->fields.flight_capacity);
+	*size = lbx_root_integer(table, table->fields.event_size);
+	return *ring && *capacity;
+}
+
+static bool is_ring(uint64_t capacity, uint64_t size)
+{
+	if (capacity > LB_FLIGHT_MOST || capacity & (capacity - 1))
+		return lb_fail("the symbol table's root field 'flight_capacity' is %llu", (unsigned long long)capacity);
+	if (size < sizeof(struct lb_flight_event) || size > MAX_EVENT_BYTES)
+		return lb_fail("the symbol table's root field 'event_size' is %llu", (unsigned long long)size);
+	return true;
+}
+
+bool lbx_table_part_at(struct lbx_tensors *tensors, uint64_t address, char *ret, size_t size)
+{
+	struct lbx_table *table = (struct lbx_table *)tensors;
+	uint64_t ring, capacity, width, number;
+	bool clean = lb_ok();
+	bool is = find_ring(table, &ring, &capacity, &width) && is_ring(capacity, width) && address >= ring &&
+		  address - ring < capacity * width;
+
+	if (clean)
+		lb_clear_error();
+	if (!is)
+		return false;
+	if (lbx_target_try_read(table->target, ring + (address - ring) / width * width, &number, sizeof number) && number)
+		snprintf(ret, size, "the flight recorder's event %llu, which keeps nothing alive (`events`)",
+			 (unsigned long long)number);
+	else
+		snprintf(ret, size, "the flight recorder, which keeps nothing alive");
+	return true;
+}
+
 bool lbx_flight_read_after(struct lbx_table *table, uint64_t after, struct lbx_flight *ret)
 {
 	*ret = (struct lbx_flight){ 0 };
 	if (!lbx_table_refresh(table))
 		return false;
-	uint64_t ring = lbx_root_integer(table, table->fields.flight);
-	uint64_t capacity = lbx_root_integer(table, table->fields.flight_capacity);
-	uint64_t size = lbx_root_integer(table, table->fields.event_size);
-	uint64_t newest = lbx_root_integer(table, table->fields.flight_used);
+	uint64_t ring, capacity, size, newest = lbx_root_integer(table, table->fields.flight_used);
 
-	if (ring == 0 || capacity == 0)
+	if (!find_ring(table, &ring, &capacity, &size))
 		return true;
-	if (capacity > LB_FLIGHT_MOST || capacity & (capacity - 1))
-		return lb_fail("the symbol table's root field 'flight_capacity' is %llu", (unsigned long long)capacity);
-	if (size < sizeof(struct lb_flight_event) || size > MAX_EVENT_BYTES)
-		return lb_fail("the symbol table's root field 'event_size' is %llu", (unsigned long long)size);
+	if (!is_ring(capacity, size))
+		return false;
 	uint64_t n = newest > after ? newest - after : 0;
 	n = n < capacity ? n : capacity;
 	uint64_t first = newest - n + 1;

@@ -89,6 +89,7 @@ bool lbx_table_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor
 bool lbx_table_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 bool lbx_table_words(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret);
 bool lbx_table_scope(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_scope *ret);
+bool lbx_table_part_at(struct lbx_tensors *tensors, uint64_t address, char *ret, size_t size);
 bool lbx_table_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 bool lbx_table_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
 bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);

@@ -19,6 +19,7 @@ static const struct lbx_tensors_ops ops = {
 	.take_computed = lbx_table_take_computed,
 	.words = lbx_table_words,
 	.scope = lbx_table_scope,
+	.part_at = lbx_table_part_at,
 };
 
 bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret)

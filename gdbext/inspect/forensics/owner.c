@@ -89,6 +89,19 @@ static bool in_table(struct lbx_context *context, uint64_t address, char *ret, s
 	return true;
 }
 
+/* In what else a runtime has. */
+static bool in_part(struct lbx_context *context, uint64_t address, char *ret, size_t size)
+{
+	char part[TEXT / 2];
+
+	for (int i = 0; i < context->n_sets; i++)
+		if (lbx_tensors_part_at(context->sets[i], address, part, sizeof part)) {
+			snprintf(ret, size, "0x%" PRIx64 " is in %s", address, part);
+			return true;
+		}
+	return false;
+}
+
 /* Whether it is one: 0x7ff…, or 12. */
 static bool is_number(const char *text)
 {
@@ -124,15 +137,15 @@ static bool tell_address(struct lbx_context *context, const struct lbx_args *arg
 		return false;
 	lbx_places_find(places, address, &place);
 	bool exact = place.kind != LBX_PLACE_NOTHING;
-	bool in_records = !exact && in_table(context, address, text, sizeof text);
-	bool in_code = !exact && !in_records && in_module(context, address, text, sizeof text);
+	bool is_known = !exact && (in_table(context, address, text, sizeof text) || in_part(context, address, text, sizeof text));
+	bool in_code = !exact && !is_known && in_module(context, address, text, sizeof text);
 	uint64_t reach = lbx_target_try_read(context->target, address, &byte, 1) ? LBX_NEAR : LBX_NEAR_FAULT;
 	bool near =
-	    !exact && !in_records && !in_code && lbx_describe_address(places, address, reach, text, sizeof text);
+	    !exact && !is_known && !in_code && lbx_describe_address(places, address, reach, text, sizeof text);
 	lbx_places_destroy(places);
 	if (exact)
 		return lbx_command_at.run(context, args);
-	if (!in_records && !in_code && !near && !on_stack(context, address, text, sizeof text))
+	if (!is_known && !in_code && !near && !on_stack(context, address, text, sizeof text))
 		elsewhere(context, address, text, sizeof text);
 	lbx_begin(context->out, NULL);
 	LBX_KEYS(context->out, json_pack("{s:o,s:b}", "address", lbx_json_address(address), "near_miss", near));
