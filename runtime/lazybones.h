@@ -459,6 +459,12 @@ LB_API lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b);
  * batch axes in row-major order and broadcast against each other; NULL: all of them, along their batch axes. What is
  * chosen is copied. */
 LB_API lb_tensor *lb_gather_mm(lb_tensor *a, lb_tensor *b, lb_tensor *a_indices, lb_tensor *b_indices);
+/* a (…, m, k) @ b (…, k, n) with blocks of block x block elements left out, those at the lower and right edges being smaller. A
+ * mask (…, rows, columns) counts the blocks of the result, of a or of b, or has 1 for either, and broadcasts against their
+ * batch axes: false makes a block 0, whatever is in it; a mask that is not bool is a factor for each block, of the dtype of what
+ * it is for. NULL: none is left out. Masks are values, so everything is multiplied. */
+LB_API lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block, lb_tensor *mask_out, lb_tensor *mask_a,
+				     lb_tensor *mask_b);
 /* Hadamard's matrix times the last axis, which is 1, 12, 20 or 28 times a power of 2 long, times scale, or, of 0, 1 / sqrt(n).
  * Halves are computed in f32 and rounded once; integers give f32. */
 LB_API lb_tensor *lb_hadamard_transform(lb_tensor *x, double scale);

@@ -346,6 +346,8 @@ FN(f_addmm, lb_addmm(c, a, b, 0.5, -2))
 FN(f_linear, lb_linear(a, b, c))
 FN(f_einsum, lb_einsum("bij,kj->bik", 2, in))
 FN(f_gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
+FN(f_block_masked, lb_block_masked_mm(a, b, 2, lb_slice(b, LB_RANGE(0, 2), LB_RANGE(0, 1)), lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)),
+				      lb_from_data((bool[]){ true, false }, 2, LB_SHAPE(2, 1), LB_BOOL)))
 FN(f_hadamard, lb_square(lb_hadamard_transform(a, 0)))
 FN(f_conv3d, lb_conv3d(a, b, ((lb_conv3d_options){ .padding = { 1 } })))
 FN(f_conv_transpose3d, lb_conv_transpose3d(a, b, ((lb_conv3d_options){ { 2, 1, 1 }, { 1, 0, 0 }, { 1, 1, 1 }, 1 }), LB_SHAPE(1, 0, 0)))
@@ -420,6 +422,7 @@ static void products(void **state)
 		{ "addmm linear", f_linear, "2,2,3;4,3;4", -1, 1, true },
 		{ "matmul einsum", f_einsum, "2,2,3;4,3", -1, 1, false },
 		{ "matmul gather_mm", f_gather_mm, "2,2,3;3,2", -1, 1, true },
+		{ "matmul block_masked_mm", f_block_masked, "3,4;4,2", -1, 1, true },
 		{ "add hadamard_transform", f_hadamard, "2,4", -1, 1, true },
 		{ "conv2d conv3d", f_conv3d, "1,2,2,3,1;1,2,1,2,1", -1, 1, true },
 		{ "slice_add conv_transpose3d", f_conv_transpose3d, "1,2,2,1,1;2,3,1,2,1", -1, 1, true },

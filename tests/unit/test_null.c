@@ -303,6 +303,11 @@ static void models(void)
 	REFUSES(lb_gather_mm, b, x, none, NULL, NULL);
 	TAKES(lb_gather_mm, a_indices, x, x, NULL, NULL);
 	TAKES(lb_gather_mm, b_indices, x, x, NULL, NULL);
+	REFUSES(lb_block_masked_mm, a, none, x, 2, NULL, NULL, NULL);
+	REFUSES(lb_block_masked_mm, b, x, none, 2, NULL, NULL, NULL);
+	TAKES(lb_block_masked_mm, mask_out, x, x, 2, NULL, NULL, NULL);
+	TAKES(lb_block_masked_mm, mask_a, x, x, 2, NULL, NULL, NULL);
+	TAKES(lb_block_masked_mm, mask_b, x, x, 2, NULL, NULL, NULL);
 	REFUSES(lb_hadamard_transform, x, none, 0);
 	REFUSES(lb_conv2d, x, none, x, plain);
 	REFUSES(lb_conv2d, weight, x, none, plain);

@@ -593,6 +593,7 @@ FN(linear, lb_linear(a, b, c))
 FN(matmul_in_steps, lb_matmul_in_steps(half(a), half(b)))
 FN(einsum, lb_einsum("bij,kj->bik", 2, in))
 FN(gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
+FN(block_masked, lb_block_masked_mm(a, b, 2, NULL, lb_greater(lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)), lb_scalar(0)), NULL))
 FN(hadamard, lb_hadamard_transform(a, 0))
 FN(take, lb_take(a, indices(LB_SHAPE(2, 2)), 0))
 FN(take_1, lb_take(lb_exp(a), indices(LB_SHAPE(4)), 1))
@@ -641,6 +642,7 @@ static void products(void **state)
 		CASE(matmul_in_steps, "2,2,3;3,2"),
 		SMOOTH(einsum, "2,2,3;4,3"),
 		SMOOTH(gather_mm, "2,2,3;3,2"),
+		SMOOTH(block_masked, "3,4;4,2"),
 		SMOOTH(hadamard, "2,4"),
 		SMOOTH(take, "3,2"),
 		CASE(take, "3"),
