@@ -7,11 +7,13 @@ enum {
 	BLOCK = 256,            /* rows and columns of a task: all it reads and writes stays in the next one */
 	GRAIN_PACKED = 1 << 15, /* elements worth a thread */
 	GRAIN = 1 << 22,        /* products */
+	SUMS_ROW = BLOCK + 16,  /* floats: rows of a power of two would meet in one set of the cache */
 };
 
 struct job {
 	const struct lb_gemm *g;
 	uint32_t *left, *right;
+	float *sums; /* where `to` is rounded */
 	bool add;
 	_Atomic bool odd; /* there is an element that AMX does not multiply */
 };
@@ -69,33 +71,99 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static void multiply_blocks(void *arg, int64_t begin, int64_t end)
+struct place {
+	int64_t row, column, m, n;
+};
+
+static struct place place_of(const struct lb_gemm *g, int64_t task)
 {
-	struct job *job = arg;
+	int64_t high = (g->m + BLOCK - 1) / BLOCK, i = task % high * BLOCK, j = task / high * BLOCK;
+	return (struct place){ i, j, least(g->m - i, BLOCK), least(g->n - j, BLOCK) };
+}
+
+/* sums = or += block `task` of the product. */
+static void multiply_block(const struct job *job, int64_t task, float *sums, int64_t sums_row)
+{
 	const struct lb_gemm *g = job->g;
 	bool f16 = g->dtype == LB_F16;
-	int64_t high = (g->m + BLOCK - 1) / BLOCK, apart = strip_words(g->dtype, g->k);
-	int64_t all = pieces_of(g->k), some = f16 ? PIECES / 2 : PIECES;
+	int64_t apart = strip_words(g->dtype, g->k), all = pieces_of(g->k), some = f16 ? PIECES / 2 : PIECES;
+	struct place at = place_of(g, task);
+	const uint32_t *a = job->left + at.row / LB_AMX_STRIP * apart, *b = job->right + at.column / LB_AMX_STRIP * apart;
+	for (int64_t p = 0; p < all; p += some)
+		lb_tiles()->multiply_amx(f16, at.m, at.n, a + p * piece_words(g->dtype), b + p * piece_words(g->dtype), apart,
+					 least(all - p, some), sums, sums_row, job->add || p > 0);
+}
+
+static void multiply_blocks(void *arg, int64_t begin, int64_t end)
+{
+	const struct job *job = arg;
+	const struct lb_gemm *g = job->g;
 	for (int64_t task = begin; task < end; task++) {
-		int64_t i = task % high * BLOCK, j = task / high * BLOCK;
-		const uint32_t *a = job->left + i / LB_AMX_STRIP * apart, *b = job->right + j / LB_AMX_STRIP * apart;
-		float *to = (float *)(void *)g->to + i * g->to_row + j;
-		for (int64_t p = 0; p < all; p += some)
-			lb_tiles()->multiply_amx(f16, least(g->m - i, BLOCK), least(g->n - j, BLOCK),
-						 a + p * piece_words(g->dtype), b + p * piece_words(g->dtype), apart,
-						 least(all - p, some), to, g->to_row, job->add || p > 0);
+		struct place at = place_of(g, task);
+		multiply_block(job, task, (float *)(void *)g->to + at.row * g->to_row + at.column, g->to_row);
 	}
+}
+
+/* Floats of the sums of a task. */
+static int64_t task_sums(int64_t m)
+{
+	return strips_of(least(m, BLOCK)) * LB_AMX_STRIP * SUMS_ROW;
+}
+
+/* The sums of its first task's place serve for all: they stay in the cache. */
+static void multiply_rounded(void *arg, int64_t begin, int64_t end)
+{
+	const struct job *job = arg;
+	const struct lb_gemm *g = job->g;
+	float *sums = job->sums + begin * task_sums(g->m);
+	lb_tile_fn *round = lb_tiles()->convert(g->dtype, LB_F32);
+	for (int64_t task = begin; task < end; task++) {
+		struct place at = place_of(g, task);
+		multiply_block(job, task, sums, SUMS_ROW);
+		for (int64_t i = 0; i < at.m; i++)
+			round(at.n, g->to + ((at.row + i) * g->to_row + at.column) * 2, sums + i * SUMS_ROW, NULL, NULL);
+	}
+}
+
+static int64_t tasks_of(int64_t m, int64_t n)
+{
+	return (m + BLOCK - 1) / BLOCK * ((n + BLOCK - 1) / BLOCK);
+}
+
+int64_t lb_amx_sums(int64_t m, int64_t n)
+{
+	return tasks_of(m, n) * task_sums(m) * 4;
+}
+
+static int64_t grain_of(const struct lb_gemm *g)
+{
+	return GRAIN / (least(g->m, BLOCK) * least(g->n, BLOCK) * g->k + 1) + 1;
+}
+
+/* False if there is an element that AMX does not multiply. */
+static bool pack(const struct lb_exec *exec, struct job *job)
+{
+	const struct lb_gemm *g = job->g;
+	int64_t grain = GRAIN_PACKED / (LB_AMX_STRIP * g->k + 1) + 1;
+	lb_parallel(exec, strips_of(g->m), grain, pack_left, job);
+	lb_parallel(exec, strips_of(g->n), grain, pack_right, job);
+	return !atomic_load_explicit(&job->odd, memory_order_relaxed);
 }
 
 bool lb_multiply_amx(const struct lb_exec *exec, const struct lb_gemm *g, bool add, void *left, void *right)
 {
 	struct job job = { .g = g, .left = left, .right = right, .add = add };
-	int64_t tasks = (g->m + BLOCK - 1) / BLOCK * ((g->n + BLOCK - 1) / BLOCK);
-	int64_t grain = GRAIN_PACKED / (LB_AMX_STRIP * g->k + 1) + 1;
-	lb_parallel(exec, strips_of(g->m), grain, pack_left, &job);
-	lb_parallel(exec, strips_of(g->n), grain, pack_right, &job);
-	if (atomic_load_explicit(&job.odd, memory_order_relaxed))
+	if (!pack(exec, &job))
 		return false;
-	lb_parallel(exec, tasks, GRAIN / (least(g->m, BLOCK) * least(g->n, BLOCK) * g->k + 1) + 1, multiply_blocks, &job);
+	lb_parallel(exec, tasks_of(g->m, g->n), grain_of(g), multiply_blocks, &job);
+	return true;
+}
+
+bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *g, void *left, void *right, void *sums)
+{
+	struct job job = { .g = g, .left = left, .right = right, .sums = sums };
+	if (!pack(exec, &job))
+		return false;
+	lb_parallel(exec, tasks_of(g->m, g->n), grain_of(g), multiply_rounded, &job);
 	return true;
 }

@@ -264,6 +264,13 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 		for (int64_t i = 0; i < p->m; i += block) {
 			int64_t n = p->n - j < block ? p->n - j : block;
 			int64_t m = p->m - i < block ? p->m - i : block;
+			if (p->amx && p->k <= BLOCK && p->k > 0 && p->alpha == 1 && !c->data) {
+				struct matrix x = part_of(p, a, i, 0), y = part_of(p, b, 0, j);
+				struct lb_gemm g = gemm_of(p->dtype, &x, &y);
+				g.m = m, g.n = n, g.k = p->k, g.to = to + (i * p->n + j) * 2, g.to_row = p->n;
+				if (lb_multiply_amx_rounded(p->exec, &g, p->panels[0], p->panels[1], sums))
+					continue;
+			}
 			if (p->k == 0)
 				memset(sums, 0, (size_t)(m * sums_row(p, n)) * sizeof *sums);
 			for (int64_t q = 0; q < p->k; q += BLOCK) {
@@ -418,7 +425,8 @@ static bool take_panels(struct product *p, const struct matrix *a, const struct 
 		}
 		p->panels[0] = p->exec->scratch(p->exec, left);
 		p->panels[1] = p->exec->scratch(p->exec, right);
-		p->panels[2] = p->exec->scratch(p->exec, high * sums_row(p, n) * 4);
+		int64_t sums = high * sums_row(p, n) * 4;
+		p->panels[2] = p->exec->scratch(p->exec, p->amx ? most(sums, lb_amx_sums(m, n)) : sums);
 		return p->panels[0] && p->panels[1] && p->panels[2];
 	}
 	int64_t bytes;
