@@ -30,16 +30,33 @@ static double reread(const char *text, enum lb_dtype dtype)
 	return dtype == LB_F64 ? strtod(text, NULL) : (double)strtof(text, NULL);
 }
 
+/* An integer between whose neighbours lies no other one: no fewer digits than its own lead to it. */
+static bool take_integer(double x, enum lb_dtype dtype, struct digits *ret)
+{
+	const int bits = dtype == LB_F64 ? 52 : dtype == LB_F16 ? 10 : dtype == LB_BF16 ? 7 : 23;
+
+	if (x >= (double)(1ULL << bits) || x != (double)(uint64_t)x)
+		return false;
+	char digits[20];
+	int n = 0;
+	for (uint64_t rest = (uint64_t)x; rest; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	ret->n = ret->point = n;
+	for (int i = 0; i < n; i++)
+		ret->d[i] = digits[n - 1 - i];
+	while (ret->n > 0 && ret->d[ret->n - 1] == '0')
+		ret->n--;
+	return true;
+}
+
 static void shortest(double x, enum lb_dtype dtype, struct digits *ret)
 {
 	int low = 1, high = dtype == LB_F64 ? 17 : dtype == LB_F16 || dtype == LB_BF16 ? 6 : 9;
 	char text[40];
 
 	x = fabs(x);
-	if (x == 0) {
-		*ret = (struct digits){ .n = 0, .point = 0 };
+	if (take_integer(x, dtype, ret))
 		return;
-	}
 	while (low < high) {
 		int middle = (low + high) / 2;
 		snprintf(text, sizeof text, "%.*e", middle - 1, x);

@@ -91,6 +91,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,10 +114,11 @@ static struct {
 	lbx_bridge_read *read;
 	char line[LINE_SIZE], next[LINE_SIZE], go[128];
 	struct text response;
-	char language[32], sysroot[PATH_SIZE];
-	int inferior;
-	bool styled;
-	int width;
+	char language[32];
+	struct settings { /* as gdb writes them; what it has not written is 0 */
+		int inferior, styled, width;
+		char sysroot[PATH_SIZE];
+	} settings;
 } bridge;
 
 static volatile sig_atomic_t interrupted, terminated;
@@ -135,9 +137,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 			      lbx_file_open(LBX_RESPONSE_FD, "lazybones-response", "") &&
 			      lbx_file_open(LBX_QUESTION_FD, "lazybones-question", "") &&
 			      lbx_file_open(LBX_LANGUAGE_FD, "lazybones-language", "") &&
-			      lbx_file_open(LBX_STYLE_FD, "lazybones-style", "") &&
-			      lbx_file_open(LBX_WIDTH_FD, "lazybones-width", "") &&
-			      lbx_file_open(LBX_PROGRAM_FD, "lazybones-program", "") &&
+			      lbx_file_open(LBX_SETTINGS_FD, "lazybones-settings", "") &&
 			      lbx_file_open(LBX_SETTLE_FD, "lazybones-settle", "\n") &&
 			      lbx_file_open(LBX_LEVEL_FD, "lazybones-level", "0");
 	bridge.run = run;
@@ -159,22 +159,22 @@ const char *lbx_bridge_language(void)
 
 bool lbx_bridge_styled(void)
 {
-	return bridge.styled;
+	return bridge.settings.styled;
 }
 
 int lbx_bridge_width(void)
 {
-	return bridge.width;
+	return bridge.settings.width;
 }
 
 int lbx_bridge_inferior(void)
 {
-	return bridge.inferior;
+	return bridge.settings.inferior;
 }
 
 const char *lbx_bridge_sysroot(void)
 {
-	return bridge.sysroot;
+	return bridge.settings.sysroot;
 }
 
 lbx_bridge_read *lbx_bridge_reader(void)
@@ -279,24 +279,20 @@ static void take_line(const char *head, size_t n)
 	bridge.line[bridge.too_long ? 0 : length] = '\0';
 }
 
-/* gdb writes the number as it is in memory. */
-static void take_program(void)
+static void take_settings(void)
 {
-	char program[sizeof(int) + PATH_SIZE];
-	size_t n = lbx_file_read(LBX_PROGRAM_FD, program, sizeof program);
+	char bytes[sizeof bridge.settings];
+	size_t n = lbx_file_read(LBX_SETTINGS_FD, bytes, sizeof bytes);
 
-	bridge.inferior = 0;
-	bridge.sysroot[0] = '\0';
-	if (n < sizeof bridge.inferior)
-		return;
-	memcpy(&bridge.inferior, program, sizeof bridge.inferior);
-	snprintf(bridge.sysroot, sizeof bridge.sysroot, "%s", program + sizeof bridge.inferior);
+	memset(&bridge.settings, 0, sizeof bridge.settings);
+	if (n >= offsetof(struct settings, sysroot))
+		memcpy(&bridge.settings, bytes, n);
 }
 
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
-	char head[2 * LINE_SIZE], style[4], width[16]; /* with the NULs */
+	char head[2 * LINE_SIZE]; /* with the NULs */
 	size_t n = lbx_file_read(LBX_REQUEST_FD, head, sizeof head);
 
 	if (n == 0 || !is_awaited())
@@ -316,11 +312,7 @@ static bool take_request(void)
 	}
 	if (!lbx_file_read(LBX_LANGUAGE_FD, bridge.language, sizeof bridge.language))
 		strcpy(bridge.language, "auto");
-	lbx_file_read(LBX_STYLE_FD, style, sizeof style);
-	bridge.styled = strncmp(style, "on", 2) == 0;
-	lbx_file_read(LBX_WIDTH_FD, width, sizeof width);
-	bridge.width = atoi(width); /* "unlimited" is no number */
-	take_program();
+	take_settings();
 	return true;
 }
 

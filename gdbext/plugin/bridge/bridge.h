@@ -59,6 +59,8 @@ enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
  * the line ends. */
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The level of the frame that the user has selected. False: likewise; or it is none of the stack's. */
+bool lbx_bridge_ask_level(int *ret);
 /* Who drives gdb knows what it would print for a command: that need not be asked. */
 void lbx_bridge_tell(const char *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether something was asked that gdb has still to answer. */

@@ -11,29 +11,25 @@ enum lbx_descriptor {
 	LBX_RESPONSE_FD = 901,
 	LBX_QUESTION_FD = 902,
 	LBX_LANGUAGE_FD = 903,
-	LBX_STYLE_FD = 904,
+	LBX_SETTINGS_FD = 904,
 	LBX_GRAPHS_FD = 905, /* the folder of the process that has published graphs last (graph_files.c) */
-	LBX_WIDTH_FD = 906,
 	LBX_GRAPHS_BEFORE_FD = 907, /* the folder of the one before it */
 	LBX_TENSORS_FD = 908,       /* what stands for the source of the tensors' names (address_names.c) */
 	LBX_STEP_IN_FD = 909,       /* continues to the first line of the next graph that is evaluated (step.c) */
 	LBX_SETTLE_FD = 910,        /* a line that does nothing: gdb runs a stop's commands, if they still have to */
 	LBX_ANSWER_FD = 911,        /* JSON, for whoever drives gdb (answers.h) */
 	LBX_LEVEL_FD = 912,         /* of the frame that a stop is to show, in digits (front_end.h) */
-	LBX_PROGRAM_FD = 913,       /* which inferior is selected, and the sysroot */
 	LBX_DESCRIPTORS_END,
 };
 #define LBX_REQUEST_FILE "/proc/self/fd/900"
 #define LBX_RESPONSE_FILE "/proc/self/fd/901"
 #define LBX_QUESTION_FILE "/proc/self/fd/902"
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
-#define LBX_STYLE_FILE "/proc/self/fd/904"
-#define LBX_WIDTH_FILE "/proc/self/fd/906"
+#define LBX_SETTINGS_FILE "/proc/self/fd/904"
 #define LBX_GRAPHS_FOLDERS "/proc/self/fd/905:/proc/self/fd/907"
 #define LBX_TENSORS_FILE "/proc/self/fd/908"
 #define LBX_STEP_IN_FILE "/proc/self/fd/909"
 #define LBX_SETTLE_FILE "/proc/self/fd/910"
-#define LBX_PROGRAM_FILE "/proc/self/fd/913"
 
 #define LBX_LEVEL_OF_PARENT "/proc/$PPID/fd/912" /* from a shell */
 

@@ -38,6 +38,8 @@ static struct {
 	bool waits;
 	bool lacks;     /* gdb would have to be asked more than it is */
 	char level[16]; /* of the selected frame; "" before it is known */
+	bool wants_level, asked_level;
+	bool is_on_stack; /* as `frame view` selects none */
 } questions;
 
 /* ---- asking ---- */
@@ -124,6 +126,16 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	return false;
 }
 
+bool lbx_bridge_ask_level(int *ret)
+{
+	if (!questions.frames)
+		return false;
+	if (!questions.level[0] && !questions.asked_level)
+		questions.wants_level = questions.waits = true;
+	*ret = atoi(questions.level);
+	return questions.level[0] && questions.is_on_stack;
+}
+
 void lbx_bridge_tell(const char *answer, const char *format, ...)
 {
 	char command[COMMAND_SIZE];
@@ -163,6 +175,7 @@ void lbx_questions_begin(void)
 	if (questions.places)
 		memset(questions.places, 0, 2 * (size_t)questions.room * sizeof *questions.places);
 	questions.level[0] = '\0';
+	questions.wants_level = questions.asked_level = false;
 	questions.round = 0;
 }
 
@@ -177,7 +190,7 @@ bool lbx_questions_are_open(void)
 	for (int i = 0; i < questions.n; i++)
 		if (!questions.v[i].asked)
 			return true;
-	return false;
+	return questions.wants_level && !questions.asked_level;
 }
 
 bool lbx_questions_let_run(void)
@@ -185,37 +198,53 @@ bool lbx_questions_let_run(void)
 	return questions.round == 0 || !lbx_questions_are_open();
 }
 
+/* In the selected frame, whose level the script has found. */
+static void put_in_frame(struct text *file, int i)
+{
+	static const char language[] = "with language auto -- ";
+	const char *command = questions.v[i].command;
+	bool is_usual = strncmp(command, language, sizeof language - 1) == 0;
+
+	text_printf(file, "_lbm %d\n%s %s\n", i, is_usual ? "_lbh" : "_lbg",
+		    command + (is_usual ? sizeof language - 1 : 0));
+}
+
 /* Those for the selected frame are put at once if gdb's script finds its level; otherwise that is asked first. */
 bool lbx_questions_put(void)
 {
-	struct text file = { 0 };
-	bool want_level = false, ok;
+	struct text file = { 0 }, others = { 0 }, within = { 0 };
+	bool ok;
 
-	for (int i = 0; i < questions.n && !questions.level[0]; i++)
-		want_level |= questions.v[i].where == LBX_IN_FRAME;
-	text_printf(&file, want_level ? "_lbz\n" : "_lbm answers\n");
 	for (int i = 0; i < questions.n; i++) {
 		struct question *q = &questions.v[i];
-		const char *blank = strchr(q->command, ' ');
 
 		if (q->asked)
 			continue;
 		q->asked = true;
 		if (q->where == LBX_WITHOUT_FRAME)
-			text_printf(&file, "_lbm %d\n%s\n", i, q->command);
+			text_printf(&others, "_lbm %d\n%s\n", i, q->command);
 		else if (q->where == LBX_ANYWHERE)
-			text_printf(&file, "_lbm %d\n_lbf -- %s\n", i, q->command);
-		else if (!want_level)
-			text_printf(&file, "_lbm %d\nframe apply level %s -q -c -- %s\n", i, questions.level,
+			text_printf(&others, "_lbm %d\n_lbf -- %s\n", i, q->command);
+		else if (questions.level[0])
+			text_printf(&others, "_lbm %d\nframe apply level %s -q -c -- %s\n", i, questions.level,
 				    q->command);
-		else if (blank && !strpbrk(blank + 1, " \t\"'"))
-			text_printf(&file, "_lbi %d %s\n", i, q->command); /* two words */
 		else
-			text_printf(&file, "if $_lb_n == 1\n_lbm %d\n_lbg %s\nend\n", i, q->command);
+			put_in_frame(&within, i);
 	}
-	text_printf(&file, want_level ? "_lbl\n" : "_lbm end\n");
-	ok = !file.failed && lbx_file_write(LBX_QUESTION_FD, file.bytes, file.n);
+	bool want_level = within.n || (questions.wants_level && !questions.level[0]);
+	questions.asked_level |= want_level;
+	text_printf(&file, want_level ? "_lbz\n" : "_lbm answers\n");
+	if (others.n)
+		text_append(&file, others.bytes, others.n);
+	if (want_level)
+		text_printf(&file, "if $_lb_n == 1\n%s_lbl\nelse\n_lbi\nend\n", within.n ? within.bytes : "");
+	else
+		text_printf(&file, "_lbm end\n");
+	ok = !file.failed && !others.failed && !within.failed &&
+	     lbx_file_write(LBX_QUESTION_FD, file.bytes, file.n);
 	text_free(&file);
+	text_free(&others);
+	text_free(&within);
 	questions.round += ok;
 	return ok;
 }
@@ -226,6 +255,7 @@ static void take_level(const char *answer, size_t n)
 	const char *level = memmem(answer, n, "Stack level ", 12);
 
 	snprintf(questions.level, sizeof(questions.level), "%ld", level ? strtol(level + 12, NULL, 10) : 0);
+	questions.is_on_stack = level;
 	for (int i = 0; i < questions.n; i++)
 		if (questions.v[i].where == LBX_IN_FRAME && !questions.v[i].answer)
 			questions.v[i].asked = false;

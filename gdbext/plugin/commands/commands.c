@@ -240,11 +240,12 @@ static void tell_end(struct lbx_context *context, const struct job *job, bool ok
 		if (!lbx_abandon(context->out, lb_error_message()))
 			lbx_gdb_out_failure(context->out, job->line ? job->line->as : job->name);
 	}
-	lbx_gdb_out_end();
+	bool told = lbx_gdb_out_end();
 	if (lbx_symbol_file_take_changed())
 		lbx_bridge_script("_lb_look");
 	/* each time: where the user interrupts gdb, it may not have read the last one */
-	lbx_bridge_script("set $tensor_failed = %d", !ok);
+	if (!ok || !told)
+		lbx_bridge_script("set $tensor_failed = %d", !ok);
 }
 
 void lbx_commands_run(const char *line)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
+#include "plugin/bridge/bridge.h"
 #include "plugin/command.h"
-#include "plugin/reads/stacks_gdb.h"
 
 static bool run_locals(struct lbx_context *context, const struct lbx_args *args)
 {
@@ -10,7 +10,7 @@ static bool run_locals(struct lbx_context *context, const struct lbx_args *args)
 	char number[16];
 	int selected;
 
-	if (!lbx_stacks_gdb_selected(&selected))
+	if (!lbx_bridge_ask_level(&selected))
 		return false;
 	snprintf(number, sizeof number, "%d", selected);
 	words[0] = number;

@@ -186,7 +186,7 @@ void lbx_gdb_out_erase(void)
 }
 
 /* All in one line: gdb reads it byte by byte. */
-void lbx_gdb_out_end(void)
+bool lbx_gdb_out_end(void)
 {
 	const struct lbx_tensor *t = &about.tensor;
 
@@ -196,4 +196,5 @@ void lbx_gdb_out_end(void)
 				  lbx_tensor_nbytes(t), lbx_tensor_data(t), about.count);
 	else if (about.count[0])
 		lbx_bridge_script("set $tensor_count =%s", about.count);
+	return about.has_tensor;
 }

@@ -10,7 +10,7 @@ struct lbx_out lbx_gdb_out(bool is_typed);
 void lbx_gdb_out_failure(struct lbx_out *out, const char *name);
 /* Where long work has shown how far it is, it does no more. */
 void lbx_gdb_out_erase(void);
-/* Sets the variables that come together: of a tensor that was told of, and a count. */
-void lbx_gdb_out_end(void);
+/* Sets the variables that come together: of a tensor that was told of, and a count. True: and $tensor_failed, to 0. */
+bool lbx_gdb_out_end(void);
 
 #endif

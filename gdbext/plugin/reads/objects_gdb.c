@@ -128,7 +128,7 @@ static bool find_frame(int level, struct lbx_frame *ret)
 static bool find_selected(struct lbx_target *target, struct lbx_frame *frame, struct lbx_variables_of *ret)
 {
 	int level;
-	bool known = lbx_stacks_gdb_selected(&level);
+	bool known = lbx_bridge_ask_level(&level);
 
 	ret->target = target;
 	ret->lines = find_lines(target);

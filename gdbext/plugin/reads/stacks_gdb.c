@@ -316,21 +316,6 @@ int lbx_stacks_gdb_own_level(const char *frames, const char *libraries)
 	return level;
 }
 
-bool lbx_stacks_gdb_selected(int *ret)
-{
-	const char *answer;
-
-	static const char title[] = "Stack level ";
-
-	/* `frame` says less, but as the user has set it, and a front end that speaks MI is told of a setting for it */
-	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, "info frame"))
-		return false;
-	if (strncmp(answer, title, sizeof title - 1) != 0)
-		return lb_fail("no frame is selected: %.80s", answer);
-	*ret = (int)strtol(answer + sizeof title - 1, NULL, 10);
-	return true;
-}
-
 static void destroy(struct lbx_stacks *stacks)
 {
 	(void)stacks;
