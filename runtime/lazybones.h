@@ -1246,6 +1246,7 @@ LB_API lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shap
 
 /* ---- memory, in bytes ---- */
 
+/* In use, of what the runtime has taken: what lb_from_memory() is given, and files, count for nothing. */
 LB_API uint64_t lb_active_memory(void);
 LB_API uint64_t lb_peak_memory(void);
 LB_API void lb_reset_peak_memory(void);

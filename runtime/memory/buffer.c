@@ -280,31 +280,31 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 	return buffer;
 }
 
-static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, uint64_t id, uint32_t flags,
+/* Its bytes are none that the runtime has taken; they may be another buffer's. */
+static struct lb_buffer *foreign(void *data, int64_t nbytes, uint64_t id, uint32_t flags,
 				 void (*release)(void *, void *), void *context)
 {
 	struct lb_buffer *buffer = take_record(false);
 	if (!buffer)
 		return NULL;
-	fill_record(buffer, data, nbytes, capacity, id, LB_BUFFER_FOREIGN | flags);
+	fill_record(buffer, data, nbytes, 0, id, LB_BUFFER_FOREIGN | flags);
 	lb_record_begin(&buffer->seq);
 	buffer->release = (uint64_t)(uintptr_t)release;
 	buffer->context = (uint64_t)(uintptr_t)context;
 	lb_record_end(&buffer->seq);
-	tell_limit(count_in((uint64_t)capacity), (uint64_t)capacity, id);
 	return buffer;
 }
 
 struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id, void (*release)(void *, void *),
 				    void *context)
 {
-	return foreign(data, nbytes, nbytes, id, 0, release, context);
+	return foreign(data, nbytes, id, 0, release, context);
 }
 
 struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id, bool in_memory,
 				    void (*release)(void *, void *), void *context)
 {
-	return foreign((void *)data, nbytes, 0, id, in_memory ? LB_BUFFER_CONTENT : 0, release, context);
+	return foreign((void *)data, nbytes, id, in_memory ? LB_BUFFER_CONTENT : 0, release, context);
 }
 
 void lb_buffer_retain(struct lb_buffer *buffer)

@@ -13,10 +13,10 @@ enum { LB_BUFFER_ALIGN = 64 };
 /* A buffer of at least nbytes with one reference, for the tensor `id`; NULL with an error that
  * names the size and the limit. `plain`: takes no lock and calls no allocator but mmap. */
 struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain);
-/* The program's memory as a buffer; see lb_from_memory(). */
+/* The program's memory as a buffer; see lb_from_memory(). It counts for nothing, as the runtime has not taken it. */
 struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id, void (*release)(void *, void *),
 				    void *context);
-/* The same over a mapped file, whose pages the kernel takes back: it counts for nothing. */
+/* The same over a mapped file, whose pages the kernel takes back. */
 struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id, bool in_memory,
 				    void (*release)(void *, void *), void *context);
 void lb_buffer_retain(struct lb_buffer *buffer);

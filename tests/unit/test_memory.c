@@ -48,6 +48,22 @@ static void foreign_memory(void **state)
 	assert_int_equal(released, 1);
 }
 
+/* As over the memory of another tensor, whose bytes would be counted twice. */
+static void foreign_memory_is_not_counted(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_ones(LB_SHAPE(1000), LB_F32);
+		assert_true(lb_eval(x));
+		uint64_t active = lb_active_memory();
+		lb_reset_peak_memory();
+		lb_tensor *same = lb_from_memory((void *)lb_raw_data(x), 4000, LB_SHAPE(10, 100), LB_F32, NULL, NULL);
+		assert_true(lb_eval(lb_slice(same, LB_AT(3))));
+		assert_int_equal(lb_active_memory(), active);
+		assert_int_equal(lb_peak_memory(), active);
+	}
+}
+
 /* Donation must not write into memory that is the program's own. */
 static void foreign_memory_is_read_only(void **state)
 {
@@ -321,6 +337,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(foreign_memory),
+		TEST(foreign_memory_is_not_counted),
 		TEST(foreign_memory_is_read_only),
 		TEST(released_by_another_thread),
 		TEST(counts),
