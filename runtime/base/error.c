@@ -46,7 +46,7 @@ static void end_with_ellipsis(char text[LB_ERROR_MAX])
 }
 
 /* A later failure is told, though not kept. */
-static void fail(enum lb_cause cause, const char *format, va_list args)
+static void keep_message(enum lb_cause cause, const char *format, va_list args)
 {
 	char later[LB_ERROR_MAX], *text = begin();
 	if (!text && !lb_fail_hook)
@@ -66,7 +66,7 @@ void lb_fail_with(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	fail(LB_OTHER_CAUSE, format, args);
+	keep_message(LB_OTHER_CAUSE, format, args);
 	va_end(args);
 }
 
@@ -74,7 +74,7 @@ void lb_fail_because_with(enum lb_cause cause, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	fail(cause, format, args);
+	keep_message(cause, format, args);
 	va_end(args);
 }
 

@@ -83,7 +83,7 @@ static bool make_tracers(struct map *m, const struct lb_tracing *tracing)
 
 /* ---- the function ---- */
 
-static bool call(struct map *m)
+static bool call_mapped(struct map *m)
 {
 	bool was_ok = lb_ok(), ok = m->fn(m->context, m->n_in, m->args, m->n_out, m->out);
 	lb_fail_site(m->site);
@@ -97,11 +97,11 @@ static bool call(struct map *m)
 	return lb_ok() || !was_ok;
 }
 
-static bool trace(struct map *m, struct lb_tracing *tracing)
+static bool trace_mapped(struct map *m, struct lb_tracing *tracing)
 {
 	struct lb_self *self = lb_self();
 	lb_tracing_begin(self, tracing);
-	bool ok = make_tracers(m, tracing) && call(m);
+	bool ok = make_tracers(m, tracing) && call_mapped(m);
 	lb_tracing_end(self);
 	return ok;
 }
@@ -156,7 +156,7 @@ static bool run_mapped(struct map *m)
 	if (!move_inputs(m))
 		return false;
 	lb_made_for(mark, m->site, 0);
-	bool ok = trace(m, &tracing);
+	bool ok = trace_mapped(m, &tracing);
 	for (int i = 0; i < m->n_out && ok; i++)
 		ok = lb_order_add(&m->graph.order, m->out[i]);
 	ok = ok && lb_batch_add_customs(&m->graph) && lb_batch_make(&m->graph) && lb_batch_make_customs(&m->graph);

@@ -97,7 +97,7 @@ static bool captured_is_alike(struct lb_tensor *was, struct lb_tensor *now)
 }
 
 /* "3", or "#12 w, float32 (4, 4)". */
-static void describe(struct lb_tensor *t, char *ret, size_t size)
+static void describe_tensor(struct lb_tensor *t, char *ret, size_t size)
 {
 	char shape[LB_SHAPE_TEXT];
 	const char *name = lb_name(t);
@@ -119,8 +119,8 @@ static bool tell_captured(const struct lb_node_image *node, struct lb_tensor *wa
 	char before[160], after[160];
 
 	why->site = node->like.site;
-	describe(was, before, sizeof before);
-	describe(now, after, sizeof after);
+	describe_tensor(was, before, sizeof before);
+	describe_tensor(now, after, sizeof after);
 	snprintf(why->text, sizeof why->text, "%.64s takes %s now, captured %s", lb_ops[node->like.op].name, after,
 		 before);
 	return false;

@@ -110,7 +110,8 @@ static void entry_release(struct entry *entry)
 }
 
 /* Traces the function as it would be captured now. */
-static bool trace(const struct lb_compiled *c, const struct lb_request *request, const void *site, struct lb_image *ret)
+static bool trace_function(const struct lb_compiled *c, const struct lb_request *request, const void *site,
+			   struct lb_image *ret)
 {
 	__atomic_fetch_add(&c->record->tracing, 1, __ATOMIC_RELAXED);
 	bool ok = lb_image_trace(ret, &(struct lb_image_source){ .name = c->name,
@@ -134,7 +135,7 @@ static struct entry *entry_new(const struct lb_compiled *c, const struct lb_requ
 	}
 	entry->refs = 1;
 	entry->key = lb_key_new(request);
-	bool ok = entry->key && trace(c, request, site, &entry->image);
+	bool ok = entry->key && trace_function(c, request, site, &entry->image);
 	if (ok)
 		lb_image_list(&entry->image, c->name);
 	ok = ok && lb_image_simplify(&entry->image);
@@ -156,7 +157,7 @@ static void move_to_front(void *list, int i)
 	*at = moved;
 }
 
-static struct entry *find(struct lb_compiled *c, const struct lb_request *request)
+static struct entry *find_entry(struct lb_compiled *c, const struct lb_request *request)
 {
 	for (int i = 0; i < c->n; i++) {
 		if (!lb_key_matches(c->entries[i]->key, request, NULL, 0))
@@ -253,7 +254,7 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 		return NULL;
 	uint64_t ns = lb_flight_clock() - start;
 	pthread_mutex_lock(&c->lock);
-	struct entry *other = find(c, request);
+	struct entry *other = find_entry(c, request);
 	if (other) { /* of a thread that was faster */
 		pthread_mutex_unlock(&c->lock);
 		entry_release(entry);
@@ -295,7 +296,7 @@ static void check_capture(struct lb_compiled *c, const struct entry *entry, cons
 	struct lb_stale why = { .text = "" };
 	char where[256];
 	struct lb_image now;
-	bool was_ok = lb_ok(), has_traced = trace(c, request, site, &now);
+	bool was_ok = lb_ok(), has_traced = trace_function(c, request, site, &now);
 	bool is_checked = has_traced && lb_image_is_comparable(&entry->plain, &now);
 	bool is_alike = !is_checked || (lb_image_simplify(&now) && lb_image_is_alike(&entry->plain, &now, &why));
 
@@ -323,10 +324,10 @@ static void check_capture(struct lb_compiled *c, const struct entry *entry, cons
 			lb_describe_caller(why.site ? (const void *)(uintptr_t)why.site : site, where, sizeof where));
 }
 
-static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)
+static bool call_entry(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)
 {
 	pthread_mutex_lock(&c->lock);
-	struct entry *entry = find(c, request);
+	struct entry *entry = find_entry(c, request);
 	lb_record_begin(&c->record->seq);
 	c->record->calls++;
 	uint64_t hit = c->record->hits += entry != NULL;
@@ -368,7 +369,7 @@ static bool checked_call(const char *op, struct lb_compiled *compiled, struct lb
 		return false;
 	request.shapeless = compiled->shapeless;
 	request.stream = self->stream;
-	return (is_inlined(self) ? call_inlined : call)(compiled, &request, out, site);
+	return (is_inlined(self) ? call_inlined : call_entry)(compiled, &request, out, site);
 }
 
 bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)

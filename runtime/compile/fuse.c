@@ -188,7 +188,7 @@ static struct lb_value moved(const struct fusion *f, struct lb_value v)
 	return v;
 }
 
-static bool emit(struct fusion *f, uint32_t index)
+static bool emit_insn(struct fusion *f, uint32_t index)
 {
 	struct lb_image *image = f->image;
 	struct lb_node_image *from = &image->nodes[index], *to = &f->nodes[f->n_nodes];
@@ -246,7 +246,7 @@ static bool rebuild(struct fusion *f)
 	struct lb_image *image = f->image;
 	bool ok = true;
 	for (uint32_t i = 0; i < image->n_nodes && ok; i++)
-		ok = !f->members[i].live || f->members[i].group != i || emit(f, i);
+		ok = !f->members[i].live || f->members[i].group != i || emit_insn(f, i);
 	for (uint32_t i = 0; i < image->n_nodes; i++)
 		free(image->nodes[i].name);
 	free(image->nodes);

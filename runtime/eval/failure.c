@@ -23,7 +23,7 @@ static void remove_at(struct list *list, int i)
 	memmove(&list->all[i], &list->all[i + 1], (size_t)(list->n - i) * sizeof *list->all);
 }
 
-static int find(const struct list *list, uint64_t id)
+static int find_failed(const struct list *list, uint64_t id)
 {
 	for (int i = 0; i < list->n; i++) {
 		if (list->all[i].id == id)
@@ -35,7 +35,7 @@ static int find(const struct list *list, uint64_t id)
 void lb_failure_keep(struct lb_tensor *t, const struct lb_failure *failure)
 {
 	struct list *list = &lists[t->stream];
-	int old = find(list, t->id);
+	int old = find_failed(list, t->id);
 	if (old >= 0)
 		remove_at(list, old);
 	else if (list->n == KEPT)
@@ -48,7 +48,7 @@ void lb_failure_keep(struct lb_tensor *t, const struct lb_failure *failure)
 
 const struct lb_failure *lb_failure_of(struct lb_tensor *t)
 {
-	int i = find(&lists[t->stream], t->id);
+	int i = find_failed(&lists[t->stream], t->id);
 	if (i >= 0)
 		return &lists[t->stream].all[i];
 	__atomic_fetch_and(&t->flags, ~(uint32_t)LB_FLAG_FAILED, __ATOMIC_RELAXED);

@@ -139,7 +139,7 @@ static bool write_all(const char *line, size_t n)
 }
 
 /* What the signals would say is said by errno, and no reason for the program to die. */
-static void put(const char *line, size_t n)
+static void put_text(const char *line, size_t n)
 {
 	static const struct timespec at_once;
 	sigset_t ours, before, pending;
@@ -226,7 +226,7 @@ static void write_line(const struct lb_tensor *t, const struct lb_figures *f)
 	add(&l, ",\"nan\":%" PRId64 ",\"inf\":%" PRId64 ",\"zero\":%" PRId64, f->nan, f->inf, f->zero);
 	add(&l, ",\"hash\":\"%016" PRIx64 "\",\"bag\":\"%016" PRIx64 "\"}\n", f->hash, f->bag);
 	uselocale(before);
-	put(l.text, l.n);
+	put_text(l.text, l.n);
 }
 
 void lb_journal(const struct lb_tensor *t)

@@ -49,7 +49,7 @@ static uint64_t name_bytes(const struct lb_tensor *t)
 
 /* ---- what it will take, at most ---- */
 
-static bool count(struct builder *b)
+static bool count_lines(struct builder *b)
 {
 	uint64_t lines = 0, operands = 0, more = 0, text = 1;
 	for (uint32_t i = 0; i < b->s->n; i++) {
@@ -228,7 +228,7 @@ static void describe_outside(struct builder *b, struct lb_listing_line *line, co
 
 /* ---- all of it ---- */
 
-static void *take(const struct builder *b, uint64_t n, size_t size)
+static void *carve(const struct builder *b, uint64_t n, size_t size)
 {
 	int64_t bytes = (int64_t)((n ? n : 1) * size);
 	void *memory = lb_arena_take(b->s->arena, bytes);
@@ -249,7 +249,7 @@ static bool assemble(struct builder *b)
 	size_t lines = (size_t)b->n_lines * sizeof *b->lines;
 	size_t outside = (size_t)b->n_outside * sizeof *b->lines;
 	size_t operands = (size_t)b->n_operands * sizeof *b->operands;
-	struct lb_listing_line *inputs = take(b, b->n_outside, sizeof *inputs);
+	struct lb_listing_line *inputs = carve(b, b->n_outside, sizeof *inputs);
 	if (!inputs)
 		return false;
 	for (uint32_t i = 0; i < b->n_outside; i++) {
@@ -281,19 +281,19 @@ bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed 
 {
 	struct builder b = { .s = s, .apart = apart, .ret = ret, .texts_used = 1 };
 	ret->refusal[0] = '\0';
-	if (!count(&b))
+	if (!count_lines(&b))
 		return false;
 	uint32_t capacity = 16;
 	while (capacity < 2 * (b.n_operands + b.n_more))
 		capacity *= 2;
 	b.mask = capacity - 1;
 	uint64_t most_outside = (uint64_t)b.n_operands + b.n_more;
-	if (!(b.line_of = take(&b, s->n, sizeof *b.line_of)) ||
-	    !(b.operands = take(&b, b.n_operands, sizeof *b.operands)) ||
-	    !(b.outside = take(&b, most_outside, sizeof *b.outside)) ||
-	    !(b.slots = take(&b, capacity, sizeof *b.slots)) || !(b.lines = take(&b, b.n_lines, sizeof *b.lines)) ||
-	    !(b.texts = take(&b, b.text_bytes, 1)) || !(ret->calls = take(&b, b.n_lines, sizeof *ret->calls)) ||
-	    !(ret->tensors = take(&b, b.n_lines + most_outside, sizeof *ret->tensors)))
+	if (!(b.line_of = carve(&b, s->n, sizeof *b.line_of)) ||
+	    !(b.operands = carve(&b, b.n_operands, sizeof *b.operands)) ||
+	    !(b.outside = carve(&b, most_outside, sizeof *b.outside)) ||
+	    !(b.slots = carve(&b, capacity, sizeof *b.slots)) || !(b.lines = carve(&b, b.n_lines, sizeof *b.lines)) ||
+	    !(b.texts = carve(&b, b.text_bytes, 1)) || !(ret->calls = carve(&b, b.n_lines, sizeof *ret->calls)) ||
+	    !(ret->tensors = carve(&b, b.n_lines + most_outside, sizeof *ret->tensors)))
 		return false;
 	add_lines(&b);
 	return assemble(&b);

@@ -48,7 +48,7 @@ static bool reserve_step(struct lb_schedule *s)
 	return true;
 }
 
-static bool push(struct walk *w, uint32_t step)
+static bool push_step(struct walk *w, uint32_t step)
 {
 	if (w->depth == w->capacity) {
 		uint32_t capacity = w->capacity ? w->capacity * 2 : 64;
@@ -112,7 +112,7 @@ static bool consider(struct lb_schedule *s, struct lb_tensor *t, enum lb_built *
 }
 
 /* Counts an edge to t, and pushes t when it is new. */
-static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
+static enum lb_built visit_tensor(struct walk *w, struct lb_tensor *t, bool is_edge)
 {
 	struct lb_schedule *s = w->s;
 	uint8_t state = lb_tensor_state(t);
@@ -144,7 +144,7 @@ static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
 	__atomic_store_n(&t->eval, s->eval, __ATOMIC_RELAXED);
 	t->order = s->n + 1;
 	lb_record_end(&t->seq);
-	return push(w, s->n++) ? LB_BUILT : LB_BUILD_FAILED;
+	return push_step(w, s->n++) ? LB_BUILT : LB_BUILD_FAILED;
 }
 
 static enum lb_built walk_down(struct walk *w)
@@ -161,7 +161,7 @@ static enum lb_built walk_down(struct walk *w)
 		struct lb_tensor *input = lb_tensor_input(t, top->input++);
 		if (lb_is_constant(input) && lb_op_is_elementwise(t->op))
 			continue;
-		enum lb_built built = visit(w, input, true);
+		enum lb_built built = visit_tensor(w, input, true);
 		if (built != LB_BUILT)
 			return built;
 	}
@@ -260,7 +260,7 @@ enum lb_built lb_schedule_build(struct lb_schedule *s, int n, struct lb_tensor *
 	if (n && !roots)
 		return LB_BUILD_FAILED;
 	for (int i = 0; i < n && built == LB_BUILT; i++) {
-		built = visit(&w, roots[i], false);
+		built = visit_tensor(&w, roots[i], false);
 		if (built == LB_BUILT)
 			built = walk_down(&w);
 		struct lb_step *step = lb_schedule_step(s, roots[i]);

@@ -90,7 +90,7 @@ static size_t bytes_with_code(const struct lb_listing *listing)
 	return lb_code_bytes(listing->n_calls) + listing->size + tensors_bytes(listing);
 }
 
-static struct graph *find(const struct lb_listing *listing, uint64_t hash)
+static struct graph *find_graph(const struct lb_listing *listing, uint64_t hash)
 {
 	for (int i = 0; i < graphs.n; i++) {
 		struct graph *g = graphs.v[i];
@@ -249,7 +249,7 @@ void lb_step_keep(struct lb_listing *listing)
 	bool clean = lb_ok();
 
 	lb_step_lock();
-	struct graph *g = find(listing, hash) ? NULL : calloc(1, sizeof *g);
+	struct graph *g = find_graph(listing, hash) ? NULL : calloc(1, sizeof *g);
 	if (g) {
 		*g = (struct graph){ .listing = listing, .hash = hash, .used = ++graphs.runs };
 		listing = NULL;
@@ -268,7 +268,7 @@ static struct graph *enter(struct lb_listed *listed)
 {
 	uint64_t hash = hash_of(listed->listing, listed->listing->size);
 	lb_step_lock();
-	struct graph *g = find(listed->listing, hash);
+	struct graph *g = find_graph(listed->listing, hash);
 	if (!g)
 		g = make(listed, hash);
 	if (g) {

@@ -134,7 +134,8 @@ static bool wants_job(const struct lb_tensor *t, bool only_lazy)
 static bool start_worker(struct stream *s);
 
 /* One job for those of the tensors that are of this stream. */
-static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const void *site, bool only_lazy, bool traced)
+static bool push_job(struct stream *s, int n, struct lb_tensor *const *xs, const void *site, bool only_lazy,
+		     bool traced)
 {
 	struct job *job = calloc(1, sizeof *job + (size_t)n * sizeof *job->roots);
 	if (!job)
@@ -176,7 +177,7 @@ bool lb_submit(int n, struct lb_tensor *const *xs, const void *site, bool only_l
 	pthread_mutex_lock(&lb_wait.lock);
 	for (int i = 0; i < n && ok && !lb_stopping(); i++) {
 		if (wants_job(xs[i], only_lazy))
-			ok = push(&streams[xs[i]->stream], n - i, xs + i, site, only_lazy, traced);
+			ok = push_job(&streams[xs[i]->stream], n - i, xs + i, site, only_lazy, traced);
 	}
 	pthread_mutex_unlock(&lb_wait.lock);
 	return ok;

@@ -55,7 +55,7 @@ lb_optimizer *lb_sgd(lb_sgd_options options)
 			     options.rate, (double[]){ options.momentum, options.dampening }, 2);
 }
 
-static lb_optimizer *adam(const char *name, enum kind kind, lb_adam_options o)
+static lb_optimizer *make_adam(const char *name, enum kind kind, lb_adam_options o)
 {
 	o.beta1 = o.beta1 == 0 ? 0.9 : o.beta1;
 	o.beta2 = o.beta2 == 0 ? 0.999 : o.beta2;
@@ -67,13 +67,13 @@ static lb_optimizer *adam(const char *name, enum kind kind, lb_adam_options o)
 lb_optimizer *lb_adam(lb_adam_options options)
 {
 	LB_ENTER();
-	return adam("adam", ADAM, options);
+	return make_adam("adam", ADAM, options);
 }
 
 lb_optimizer *lb_adamw(lb_adam_options options)
 {
 	LB_ENTER();
-	return adam("adamw", ADAMW, options);
+	return make_adam("adamw", ADAMW, options);
 }
 
 static void drop_state(lb_optimizer *o)

@@ -85,7 +85,7 @@ static bool seed(struct lb_walk *w, struct lb_tensor *root, struct lb_tensor *co
 	return node->cotangent != NULL;
 }
 
-static bool walk(struct lb_walk *w, struct lb_tensor **grads)
+static bool walk_back(struct lb_walk *w, struct lb_tensor **grads)
 {
 	const struct lb_goal *goal = w->goal;
 	uint32_t index;
@@ -118,7 +118,7 @@ static bool walk(struct lb_walk *w, struct lb_tensor **grads)
 bool lb_reverse(const struct lb_goal *goal, struct lb_tensor **grads)
 {
 	struct lb_walk w;
-	bool ok = lb_walk_init(&w, goal) && walk(&w, grads);
+	bool ok = lb_walk_init(&w, goal) && walk_back(&w, grads);
 	lb_walk_free(&w);
 	return ok;
 }

@@ -55,7 +55,7 @@ bool lb_rule_norm(const struct lb_vjp *v)
 }
 
 /* The norm of x, times the weight if there is one; context: the gradient's rule. */
-static bool norm(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+static bool norm_of(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	const struct lb_tensor *t = ((const struct lb_vjp *)context)->t;
 	struct lb_tensor *x = in[0];
@@ -81,7 +81,7 @@ static bool norm_grad(void *context, int n, lb_tensor *const *in, int n_out, lb_
 		return out[0] != NULL;
 	}
 	if (!v->pull_back(&(struct lb_pullback){ .name = lb_ops[t->op].name,
-						 .fn = norm,
+						 .fn = norm_of,
 						 .context = context,
 						 .n_in = n - 1,
 						 .n_wrt = n - 1,

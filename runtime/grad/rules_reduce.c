@@ -22,7 +22,7 @@ static lb_list axes_of(const struct lb_vjp *v, int64_t axes[LB_MAX_RANK])
 }
 
 /* Elements that make one of the result. */
-static double count(const struct lb_vjp *v)
+static double count_reduced(const struct lb_vjp *v)
 {
 	const struct lb_tensor *x = lb_vjp_input(v, 0);
 	double n = 1;
@@ -35,7 +35,7 @@ static double count(const struct lb_vjp *v)
 bool lb_rule_sum(const struct lb_vjp *v)
 {
 	struct lb_tensor *g = kept(v, v->g);
-	return lb_vjp_give(v, 0, v->t->op == LB_OP_MEAN ? lb_scaled(g, 1 / count(v)) : g);
+	return lb_vjp_give(v, 0, v->t->op == LB_OP_MEAN ? lb_scaled(g, 1 / count_reduced(v)) : g);
 }
 
 /* Ties share. */
@@ -73,7 +73,7 @@ bool lb_rule_var(const struct lb_vjp *v)
 	int64_t axes[LB_MAX_RANK];
 	struct lb_tensor *x = lb_vjp_input(v, 0);
 	struct lb_tensor *from_mean = lb_subtract(x, lb_mean(x, axes_of(v, axes), true));
-	double n = count(v) - (double)v->t->params[2];
+	double n = count_reduced(v) - (double)v->t->params[2];
 	return lb_vjp_give(v, 0, lb_multiply(lb_scaled(kept(v, v->g), 2 / n), from_mean));
 }
 

@@ -111,7 +111,7 @@ static struct lb_tensor *of_factors(const struct map *m, struct lb_tensor *v, st
 }
 
 /* in: v, x, t */
-static bool linear(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+static bool scan_of(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	struct map m = unpacked(context);
 	(void)n, (void)n_out;
@@ -125,10 +125,10 @@ static bool linear_vjp(void *context, int n, lb_tensor *const *in, int n_out, lb
 	struct map other = unpacked(context);
 	lb_tensor *value, *transposed[3] = { cotangents[0], in[1], in[2] };
 	(void)out;
-	if (!lb_vjp(linear, context, n, in, n_out, cotangents, &value, grads))
+	if (!lb_vjp(scan_of, context, n, in, n_out, cotangents, &value, grads))
 		return false;
 	other.onwards = !other.onwards;
-	return lb_custom_vjp(linear, linear_vjp, packed(other), 3, transposed, 1, &grads[0]);
+	return lb_custom_vjp(scan_of, linear_vjp, packed(other), 3, transposed, 1, &grads[0]);
 }
 
 bool lb_rule_scan(const struct lb_vjp *v)
@@ -140,6 +140,6 @@ bool lb_rule_scan(const struct lb_vjp *v)
 	case LB_SCAN_SUM: return lb_vjp_give(v, 0, lb_scan(g, LB_SCAN_SUM, m.axis, !m.reverse, m.inclusive));
 	case LB_SCAN_MAX:
 	case LB_SCAN_MIN: return lb_vjp_give(v, 0, of_extremes(x, g, m.kind, m.axis, m.reverse, m.inclusive));
-	default: return lb_custom_vjp(linear, linear_vjp, packed(m), 3, in, 1, &d) && lb_vjp_give(v, 0, d);
+	default: return lb_custom_vjp(scan_of, linear_vjp, packed(m), 3, in, 1, &d) && lb_vjp_give(v, 0, d);
 	}
 }

@@ -159,7 +159,7 @@ static bool prepare(const struct lb_pullback *p, struct lists *l)
 	return true;
 }
 
-static bool call(const struct lb_pullback *p, struct lists *l)
+static bool call_pullback(const struct lb_pullback *p, struct lists *l)
 {
 	if (p->fn(p->context, p->n_in, l->args, p->n_out, p->out))
 		return true;
@@ -184,7 +184,7 @@ static bool pull_back(const struct lb_pullback *p, struct lb_trace *trace)
 		.wrt = l.wrt,
 		.pull_back = lb_pull_back,
 	};
-	bool ok = prepare(p, &l) && call(p, &l) && check_results(p) && seeds(p, l.seeds) &&
+	bool ok = prepare(p, &l) && call_pullback(p, &l) && check_results(p) && seeds(p, l.seeds) &&
 		  lb_reverse(&goal, p->grads) && zeros_elsewhere(p);
 	free(l.args);
 	return ok;

@@ -19,7 +19,7 @@ static struct {
 	bool counting;  /* a thread is at it */
 } lazy;
 
-static uint64_t count(void)
+static uint64_t count_lazy(void)
 {
 	const struct lb_tensor *t;
 	uint64_t n = 0;
@@ -57,7 +57,7 @@ void lb_lazy_made(const struct lb_tensor *made)
 		lazy.again = 0;
 	__atomic_store_n(&lazy.limit, limit, __ATOMIC_RELAXED);
 	__atomic_exchange_n(&lazy.room, 0, __ATOMIC_ACQ_REL);
-	uint64_t n = count();
+	uint64_t n = count_lazy();
 	bool news = is_news(n, limit);
 	__atomic_store_n(&lazy.counting, false, __ATOMIC_RELEASE);
 	if (news)

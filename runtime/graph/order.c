@@ -39,7 +39,7 @@ static bool grow(struct lb_order *o)
 }
 
 /* Notes t; what belongs to the trace is to be walked. */
-static bool visit(struct lb_order *o, struct lb_tensor *t)
+static bool visit_one(struct lb_order *o, struct lb_tensor *t)
 {
 	if (o->n_met * 2 >= o->n_places && !grow(o))
 		return false;
@@ -70,13 +70,13 @@ static bool leave(struct lb_order *o, struct lb_tensor *t)
 
 bool lb_order_add(struct lb_order *o, struct lb_tensor *root)
 {
-	if (!visit(o, root))
+	if (!visit_one(o, root))
 		return false;
 	while (o->depth) {
 		struct lb_order_frame *top = &o->stack[o->depth - 1];
 		struct lb_tensor *t = top->tensor;
 		bool ok =
-		    top->next < t->n_inputs ? visit(o, lb_tensor_input(t, top->next++)) : (o->depth--, leave(o, t));
+		    top->next < t->n_inputs ? visit_one(o, lb_tensor_input(t, top->next++)) : (o->depth--, leave(o, t));
 		if (!ok)
 			return false;
 	}

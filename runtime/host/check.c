@@ -37,7 +37,7 @@ static bool is_near(double a, double b, const lb_check_options *o)
 }
 
 /* "[1, 0, 3]" */
-static const char *place(const lb_tensor *x, int64_t at, char text[PLACE])
+static const char *spot_of(const lb_tensor *x, int64_t at, char text[PLACE])
 {
 	int64_t index[LB_MAX_RANK];
 	size_t used = 1;
@@ -123,7 +123,7 @@ static bool check_input(const struct grad_check *c, int input, lb_tensor *grad)
 		if (!is_near(gradient[at], expected, &c->options))
 			return lb_fail(
 			    "check_grad: input %d, element %s: the gradient is %.9g, and differences give %.9g", input,
-			    place(x, at, where), gradient[at], expected);
+			    spot_of(x, at, where), gradient[at], expected);
 	}
 	return true;
 }
@@ -177,8 +177,8 @@ static void describe_tile(const lb_tensor *x, int64_t at, const lb_check_options
 		 at / columns % rows / o->tile[0], at % columns / o->tile[1], o->tile[0], o->tile[1]);
 }
 
-static bool compare(int number, const char *inputs, int result, lb_tensor *got, lb_tensor *expected,
-		    const lb_check_options *o)
+static bool compare_results(int number, const char *inputs, int result, lb_tensor *got, lb_tensor *expected,
+			    const lb_check_options *o)
 {
 	char is[LB_SHAPE_TEXT], should[LB_SHAPE_TEXT], where[PLACE], tile[128];
 
@@ -206,7 +206,7 @@ static bool compare(int number, const char *inputs, int result, lb_tensor *got, 
 	describe_tile(got, first, o, tile, sizeof tile);
 	return lb_fail("check_kernel: case %d, inputs %s: result %d: %" PRId64 " of %" PRId64
 		       " elements differ, by %.3g at most; the first in %s, at %s: %.9g, and the reference has %.9g",
-		       number, inputs, result, different, n, most, tile, place(got, first, where), a[first], b[first]);
+		       number, inputs, result, different, n, most, tile, spot_of(got, first, where), a[first], b[first]);
 }
 
 static bool check_case(lb_function *fn, lb_function *reference, void *context, int n_in, int n_out, lb_dtype dtype,
@@ -228,7 +228,7 @@ static bool check_case(lb_function *fn, lb_function *reference, void *context, i
 		return lb_fail("check_kernel: case %d, inputs %s: a function failed, and did not say why", number,
 			       inputs);
 	for (int i = 0; done && i < n_out; i++)
-		done = compare(number, inputs, i, out[i], expected[i], o);
+		done = compare_results(number, inputs, i, out[i], expected[i], o);
 	return done;
 }
 

@@ -147,7 +147,7 @@ static bool measure(const struct lb_tensor *x, size_t *ret)
 	return true;
 }
 
-static const void *fill(size_t i, const struct lb_tensor *x, size_t page, const void *site)
+static const void *fill_guard(size_t i, const struct lb_tensor *x, size_t page, const void *site)
 {
 	const struct lb_buffer *buffer = lb_tensor_buffer(x);
 	size_t nbytes, offset = (size_t)(buffer->data % page);
@@ -181,7 +181,7 @@ const void *lb_guard(struct lb_tensor *x, const void *site)
 	}
 	size_t i = guards && x->size && handle_faults() ? choose(x) : 0;
 	if (i)
-		data = fill(i, x, (size_t)page, site);
+		data = fill_guard(i, x, (size_t)page, site);
 	pthread_mutex_unlock(&lock);
 	return data ? data : lb_tensor_data(x);
 }

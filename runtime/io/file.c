@@ -107,7 +107,7 @@ const char *lb_file_name(const lb_file *file, int64_t i)
 	return entry ? entry->name : NULL;
 }
 
-static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
+static struct lb_tensor *get_entry(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
 {
 	return entry ? file->format->get(file, entry, raw, site) : NULL;
 }
@@ -117,13 +117,13 @@ lb_tensor *lb_file_get(lb_file *file, const char *name)
 	LB_ENTER();
 	if (!LB_GIVEN("file_get", file) || !LB_GIVEN("file_get", name))
 		return NULL;
-	return get(file, lb_file_find(file, name), false, site);
+	return get_entry(file, lb_file_find(file, name), false, site);
 }
 
 lb_tensor *lb_file_get_at(lb_file *file, int64_t i)
 {
 	LB_ENTER();
-	return LB_GIVEN("file_get_at", file) ? get(file, entry_at(file, i), false, site) : NULL;
+	return LB_GIVEN("file_get_at", file) ? get_entry(file, entry_at(file, i), false, site) : NULL;
 }
 
 lb_tensor *lb_file_get_raw(lb_file *file, const char *name)
@@ -131,7 +131,7 @@ lb_tensor *lb_file_get_raw(lb_file *file, const char *name)
 	LB_ENTER();
 	if (!LB_GIVEN("file_get_raw", file) || !LB_GIVEN("file_get_raw", name))
 		return NULL;
-	return get(file, lb_file_find(file, name), true, site);
+	return get_entry(file, lb_file_find(file, name), true, site);
 }
 
 lb_tensor *lb_load_npy(const char *path)
@@ -144,7 +144,7 @@ lb_tensor *lb_load_npy(const char *path)
 	if (file && file->format != &lb_format_npy)
 		lb_fail("%s: not .npy but %s: lb_open() reads it", path, file->format->name);
 	else if (file)
-		t = get(file, &file->entries[0], false, site);
+		t = get_entry(file, &file->entries[0], false, site);
 	lb_file_close(file);
 	return t;
 }

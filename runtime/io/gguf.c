@@ -176,7 +176,7 @@ static bool read_metadata(struct lb_file *file, struct lb_cursor *c, uint64_t n)
 /* ---- tensors ---- */
 
 /* The array from its type and sizes; `at` is still an offset in the data. */
-static bool describe(struct lb_entry *entry, uint32_t type, const char *what)
+static bool describe_entry(struct lb_entry *entry, uint32_t type, const char *what)
 {
 	struct lb_array *array = &entry->array;
 	if (type >= TYPES || !types[type].name)
@@ -220,7 +220,7 @@ static bool read_tensor(struct lb_cursor *c, struct lb_entry *entry)
 		array->shape[rank - 1 - i] = (int64_t)size;
 	}
 	return lb_cursor_u32(c, "tensor type", &type) && lb_cursor_u64(c, "tensor offset", &array->at) &&
-	       describe(entry, type, what);
+	       describe_entry(entry, type, what);
 }
 
 /* Turns offsets into places in the file, where they lie inside it. */

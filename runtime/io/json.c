@@ -15,7 +15,7 @@ bool lb_json_wrong(struct lb_json *j, const char *what)
 }
 
 /* The next byte, or 0 at the end; NUL itself is no JSON. */
-static int peek(const struct lb_json *j)
+static int peek_sign(const struct lb_json *j)
 {
 	return j->cursor.at < j->cursor.size ? j->cursor.data[j->cursor.at] : 0;
 }
@@ -23,14 +23,14 @@ static int peek(const struct lb_json *j)
 static void skip_space(struct lb_json *j)
 {
 	int c;
-	while ((c = peek(j)) == ' ' || c == '\n' || c == '\t' || c == '\r')
+	while ((c = peek_sign(j)) == ' ' || c == '\n' || c == '\t' || c == '\r')
 		j->cursor.at++;
 }
 
-static bool take(struct lb_json *j, char wanted, const char *what)
+static bool take_sign(struct lb_json *j, char wanted, const char *what)
 {
 	skip_space(j);
-	if (peek(j) != wanted)
+	if (peek_sign(j) != wanted)
 		return lb_json_wrong(j, what);
 	j->cursor.at++;
 	return true;
@@ -38,7 +38,7 @@ static bool take(struct lb_json *j, char wanted, const char *what)
 
 bool lb_json_open(struct lb_json *j, char bracket)
 {
-	return take(j, bracket, bracket == '{' ? "expected an object" : "expected an array");
+	return take_sign(j, bracket, bracket == '{' ? "expected an object" : "expected an array");
 }
 
 bool lb_json_null(struct lb_json *j)
@@ -56,11 +56,11 @@ bool lb_json_null(struct lb_json *j)
 bool lb_json_more(struct lb_json *j, char closing, int64_t n, bool *more)
 {
 	skip_space(j);
-	*more = peek(j) != closing;
+	*more = peek_sign(j) != closing;
 	if (!*more)
 		j->cursor.at++;
 	else if (n > 0)
-		return take(j, ',', closing == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+		return take_sign(j, ',', closing == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
 	return true;
 }
 
@@ -104,7 +104,7 @@ static char *put_utf8(char *to, uint32_t c)
 static bool unescape(struct lb_json *j, char **to)
 {
 	static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	int c = peek(j);
+	int c = peek_sign(j);
 	const char *simple = c ? strchr(from, c) : NULL;
 	if (simple) {
 		j->cursor.at++;
@@ -133,7 +133,7 @@ static bool copy_string(struct lb_json *j, char *to)
 {
 	char *start = to;
 	for (;;) {
-		int c = peek(j);
+		int c = peek_sign(j);
 		if (c < ' ')
 			return lb_json_wrong(j, "a string that does not end");
 		j->cursor.at++;
@@ -161,7 +161,7 @@ static uint64_t raw_length(const struct lb_json *j)
 
 bool lb_json_string(struct lb_json *j, char **ret)
 {
-	if (!take(j, '"', "expected a string"))
+	if (!take_sign(j, '"', "expected a string"))
 		return false;
 	char *text = malloc(raw_length(j) + 2);
 	if (!text)
@@ -179,7 +179,7 @@ static bool json_key(struct lb_json *j, char **ret)
 	char *key;
 	if (!lb_json_string(j, &key))
 		return false;
-	if (!take(j, ':', "expected ':'")) {
+	if (!take_sign(j, ':', "expected ':'")) {
 		free(key);
 		return false;
 	}
@@ -190,17 +190,17 @@ static bool json_key(struct lb_json *j, char **ret)
 bool lb_json_size(struct lb_json *j, int64_t *ret)
 {
 	skip_space(j);
-	if (peek(j) < '0' || peek(j) > '9')
+	if (peek_sign(j) < '0' || peek_sign(j) > '9')
 		return lb_json_wrong(j, "expected a whole number");
-	bool zero = peek(j) == '0';
+	bool zero = peek_sign(j) == '0';
 	int64_t n = 0;
-	for (int c; (c = peek(j)) >= '0' && c <= '9'; j->cursor.at++) {
+	for (int c; (c = peek_sign(j)) >= '0' && c <= '9'; j->cursor.at++) {
 		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, c - '0', &n))
 			return lb_json_wrong(j, "a number that does not fit 63 bits");
 		if (zero && n)
 			return lb_json_wrong(j, "a number that starts with 0");
 	}
-	int c = peek(j);
+	int c = peek_sign(j);
 	if (c == '.' || c == 'e' || c == 'E')
 		return lb_json_wrong(j, "expected a whole number");
 	*ret = n;
@@ -217,7 +217,7 @@ bool lb_json_next(struct lb_json *j, int64_t n, char **ret)
 static bool skip_value(struct lb_json *j, int depth)
 {
 	skip_space(j);
-	int c = peek(j);
+	int c = peek_sign(j);
 	char *text;
 	if (c == '"') {
 		if (!lb_json_string(j, &text))
@@ -245,7 +245,7 @@ static bool skip_value(struct lb_json *j, int depth)
 		}
 	}
 	uint64_t start = j->cursor.at;
-	while ((c = peek(j)) && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", c))
+	while ((c = peek_sign(j)) && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", c))
 		j->cursor.at++;
 	return j->cursor.at > start || lb_json_wrong(j, "expected a value");
 }

@@ -48,7 +48,7 @@ static bool open_npy(struct lb_file *file)
 }
 
 /* What has more axes than a tensor may be looked at, but is none. */
-static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
+static struct lb_tensor *get_npy(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
 {
 	if (file->shape && !raw) {
 		lb_fail("%s: array: shape: more than %d axes", file->mapping->path, LB_MAX_RANK);
@@ -66,5 +66,5 @@ const struct lb_format lb_format_npy = {
 	.name = "npy",
 	.recognise = recognise,
 	.open = open_npy,
-	.get = get,
+	.get = get_npy,
 };

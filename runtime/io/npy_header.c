@@ -65,7 +65,7 @@ struct dict {
 	const char *what;
 };
 
-static int peek(struct dict *d)
+static int peek_byte(struct dict *d)
 {
 	while (d->c.at < d->c.size && memchr(" \t\n", d->c.data[d->c.at], 3))
 		d->c.at++;
@@ -79,7 +79,7 @@ static bool wrong(const struct dict *d, const char *field)
 
 static bool expect(struct dict *d, char wanted, const char *field)
 {
-	if (peek(d) != wanted)
+	if (peek_byte(d) != wanted)
 		return wrong(d, field);
 	d->c.at++;
 	return true;
@@ -87,7 +87,7 @@ static bool expect(struct dict *d, char wanted, const char *field)
 
 static bool string(struct dict *d, const uint8_t **text, uint64_t *n)
 {
-	int quote = peek(d);
+	int quote = peek_byte(d);
 	if (quote == '[')
 		return wrong(d, "a structured dtype, which is not supported,");
 	if (quote != '\'' && quote != '"')
@@ -105,7 +105,7 @@ static bool string(struct dict *d, const uint8_t **text, uint64_t *n)
 static bool word(struct dict *d, const char *wanted)
 {
 	size_t n = strlen(wanted);
-	peek(d);
+	peek_byte(d);
 	if (n > lb_cursor_left(&d->c) || memcmp(d->c.data + d->c.at, wanted, n) != 0)
 		return false;
 	d->c.at += n;
@@ -116,9 +116,9 @@ static bool parse_shape(struct dict *d)
 {
 	if (!expect(d, '(', "shape: expected '('"))
 		return false;
-	for (d->shape.rank = 0; peek(d) != ')';) {
+	for (d->shape.rank = 0; peek_byte(d) != ')';) {
 		int64_t size = 0;
-		if (peek(d) < '0' || peek(d) > '9')
+		if (peek_byte(d) < '0' || peek_byte(d) > '9')
 			return wrong(d, "shape: expected a size");
 		for (int c; d->c.at < d->c.size && (c = d->c.data[d->c.at]) >= '0' && c <= '9'; d->c.at++) {
 			if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, c - '0', &size))
@@ -128,11 +128,11 @@ static bool parse_shape(struct dict *d)
 			return wrong(d, d->max_rank == LB_NPY_AXES ? "shape: more than 64 axes"
 								   : "shape: more than 8 axes");
 		d->shape.sizes[d->shape.rank++] = size;
-		if (peek(d) == 'L') /* Python 2's long */
+		if (peek_byte(d) == 'L') /* Python 2's long */
 			d->c.at++;
-		if (peek(d) == ',')
+		if (peek_byte(d) == ',')
 			d->c.at++;
-		else if (peek(d) != ')')
+		else if (peek_byte(d) != ')')
 			return wrong(d, "shape: expected ',' or ')'");
 	}
 	d->c.at++;
@@ -147,7 +147,7 @@ static bool parse_dict(struct dict *d, struct lb_array *ret)
 	uint64_t n;
 	if (!expect(d, '{', "expected a dict"))
 		return false;
-	while (peek(d) != '}') {
+	while (peek_byte(d) != '}') {
 		if (!string(d, &text, &n) || !expect(d, ':', "expected ':'"))
 			return false;
 		int key = n == 5 && !memcmp(text, "descr", 5)             ? DESCR
@@ -166,15 +166,15 @@ static bool parse_dict(struct dict *d, struct lb_array *ret)
 			if (!d->shape.fortran && !word(d, "False"))
 				return wrong(d, "fortran_order: expected True or False");
 		}
-		if (peek(d) == ',')
+		if (peek_byte(d) == ',')
 			d->c.at++;
-		else if (peek(d) != '}')
+		else if (peek_byte(d) != '}')
 			return wrong(d, "expected ',' or '}'");
 	}
 	d->c.at++;
 	if (seen != (DESCR | ORDER | SHAPE))
 		return wrong(d, "descr, fortran_order or shape is missing");
-	return peek(d) == -1 || wrong(d, "something after the dict");
+	return peek_byte(d) == -1 || wrong(d, "something after the dict");
 }
 
 /* ---- the file ---- */

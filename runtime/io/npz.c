@@ -274,7 +274,7 @@ static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entr
 	return buffer ? lb_array_in_buffer(&array, buffer, raw, entry->name, site) : NULL;
 }
 
-static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
+static struct lb_tensor *get_member(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
 {
 	const char *path = file->mapping->path;
 	/* the others can be read all the same */
@@ -309,5 +309,5 @@ const struct lb_format lb_format_npz = {
 	.name = "npz",
 	.recognise = recognise,
 	.open = open_npz,
-	.get = get,
+	.get = get_member,
 };

@@ -82,8 +82,8 @@ static bool read_field(struct lb_json *j, const char *key, struct lb_entry *entr
 }
 
 /* Says where the tensor lies, when that fits the data and its shape. */
-static bool place(const char *path, struct lb_entry *entry, const struct description *d, uint64_t data_at,
-		  uint64_t data_size)
+static bool place_entry(const char *path, struct lb_entry *entry, const struct description *d, uint64_t data_at,
+			uint64_t data_size)
 {
 	char what[320];
 	struct lb_array *array = &entry->array;
@@ -128,7 +128,7 @@ static bool read_tensor(struct lb_file *file, struct lb_json *j, struct lb_entry
 		if (!read_field(j, key, entry, &d))
 			return false;
 	}
-	return place(file->mapping->path, entry, &d, data_at, file->mapping->size - data_at);
+	return place_entry(file->mapping->path, entry, &d, data_at, file->mapping->size - data_at);
 }
 
 /* MLX writes null where there is none. */

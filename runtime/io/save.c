@@ -10,7 +10,7 @@
 #include "io/cursor.h"
 #include "io/npy.h"
 
-static int compare(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -25,7 +25,7 @@ static bool check_names(const char *op, int n, const char *const *names)
 			ok = lb_fail("%s: name %d is missing, or not UTF-8", op, i);
 	}
 	if (ok && n)
-		qsort(sorted, (size_t)n, sizeof *sorted, compare);
+		qsort(sorted, (size_t)n, sizeof *sorted, compare_names);
 	for (int i = 1; i < n && ok; i++) {
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
 			ok = lb_fail("%s: two tensors have the name '%.64s'", op, sorted[i]);

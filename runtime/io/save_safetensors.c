@@ -15,7 +15,7 @@ struct place {
 	int number;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct place *p = a, *q = b;
 	int64_t width = lb_dtypes[p->x->dtype].bytes, other = lb_dtypes[q->x->dtype].bytes;
@@ -85,7 +85,7 @@ static bool save_tensors(const char *op, const char *path, int n, const char *co
 	}
 	uint64_t at = 0;
 	if (ok)
-		qsort(places, (size_t)n, sizeof *places, compare);
+		qsort(places, (size_t)n, sizeof *places, compare_entries);
 	for (int i = 0; i < n && ok; i++) {
 		places[i].entry.begin = at;
 		at += (uint64_t)lb_nbytes(places[i].x);

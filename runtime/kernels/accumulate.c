@@ -104,7 +104,7 @@ struct job {
 	const char *from;
 };
 
-static void swap(int64_t *a, int64_t *b)
+static void swap_axes(int64_t *a, int64_t *b)
 {
 	int64_t kept = *a;
 	*a = *b;
@@ -124,9 +124,9 @@ static void order_axes(struct job *j)
 	}
 	for (int i = 1; i < j->rank; i++)
 		for (int k = i; k > 0 && j->strides[TO][k - 1] < j->strides[TO][k]; k--) {
-			swap(&j->shape[k], &j->shape[k - 1]);
-			swap(&j->strides[TO][k], &j->strides[TO][k - 1]);
-			swap(&j->strides[FROM][k], &j->strides[FROM][k - 1]);
+			swap_axes(&j->shape[k], &j->shape[k - 1]);
+			swap_axes(&j->strides[TO][k], &j->strides[TO][k - 1]);
+			swap_axes(&j->strides[FROM][k], &j->strides[FROM][k - 1]);
 		}
 }
 

@@ -123,7 +123,7 @@ static bool wants_skylakex(void)
 #endif
 }
 
-static void describe(const char *how, char *(*corename)(void))
+static void describe_blas(const char *how, char *(*corename)(void))
 {
 	snprintf(description, sizeof description, "%s%s%s", how, corename ? ", core " : "", corename ? corename() : "");
 }
@@ -165,7 +165,7 @@ static bool find_linked(void)
 		return false;
 	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
 	find_linked_lapack();
-	describe("linked", openblas_get_corename);
+	describe_blas("linked", openblas_get_corename);
 	return true;
 }
 
@@ -196,11 +196,11 @@ static bool open_library(void)
 	*(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
 	if (set_threads && getenv("LAZYBONES_THREADS") && !getenv("OPENBLAS_NUM_THREADS"))
 		set_threads(lb_parallel_width());
-	describe(name, corename);
+	describe_blas(name, corename);
 	return true;
 }
 
-static const struct lb_blas *find(void)
+static const struct lb_blas *find_blas(void)
 {
 	int known = atomic_load_explicit(&state, memory_order_acquire);
 	if (known == UNKNOWN) {
@@ -219,7 +219,7 @@ static const struct lb_blas *find(void)
 
 const struct lb_blas *lb_blas_enter(void)
 {
-	const struct lb_blas *blas = inside ? NULL : find();
+	const struct lb_blas *blas = inside ? NULL : find_blas();
 	if (!blas)
 		return NULL;
 	inside = true; /* a signal handler may come from here on */

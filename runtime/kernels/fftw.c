@@ -84,7 +84,7 @@ static bool open_library(void)
 	return all;
 }
 
-static bool find(void)
+static bool find_fftw(void)
 {
 	if (state == UNKNOWN)
 		state = find_linked() || open_library() ? FOUND : ABSENT;
@@ -103,7 +103,7 @@ static void *make(int op, int64_t n, void *from, void *to)
 	}
 }
 
-static struct lb_fftw_plan *take(int op, int64_t n, void *from, void *to)
+static struct lb_fftw_plan *take_plan(int op, int64_t n, void *from, void *to)
 {
 	struct lb_fftw_plan **link = &plans, *plan;
 	while (*link && ((*link)->op != op || (*link)->n != n))
@@ -130,8 +130,8 @@ static struct lb_fftw_plan *take(int op, int64_t n, void *from, void *to)
 struct lb_fftw_plan *lb_fftw_take(int op, int64_t n, void *from, void *to)
 {
 	pthread_mutex_lock(&lock);
-	bool found = find();
-	struct lb_fftw_plan *plan = found ? take(op, n, from, to) : NULL;
+	bool found = find_fftw();
+	struct lb_fftw_plan *plan = found ? take_plan(op, n, from, to) : NULL;
 	pthread_mutex_unlock(&lock);
 	if (!found)
 		lb_fail("%s: needs FFTW, and there is none: install that of single precision (libfftw3-single3), or link it "

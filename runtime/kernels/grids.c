@@ -30,7 +30,7 @@ static int32_t sums(uint64_t group, int move)
 	return both;
 }
 
-static void fill(void)
+static void fill_grids(void)
 {
 	static const uint8_t signs[4] = { 0xff, 0, 1 }, two[4] = { 8, 25, 43 };
 	static const uint8_t three[8] = { 4, 12, 20, 28, 36, 44, 52, 62 }, odd[8] = { 1, 3, 5, 7, 9, 11, 13, 15 };
@@ -52,5 +52,5 @@ void lb_grids(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, fill);
+	pthread_once(&once, fill_grids);
 }

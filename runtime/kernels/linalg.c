@@ -224,7 +224,7 @@ static bool determinant(const struct job *j, int64_t at)
 	return true;
 }
 
-static bool solve(const struct job *j, int64_t at)
+static bool solve_one(const struct job *j, int64_t at)
 {
 	int info;
 	if (j->op == LB_OP_SOLVE)
@@ -334,7 +334,7 @@ static bool one(const struct job *j, const struct lb_view *a, const struct lb_vi
 	case LB_OP_SLOGDET: return determinant(j, at);
 	default:
 		right = matrix_at(b, at);
-		return copy_in(j, j->b, &right, j->n, j->k) && solve(j, at);
+		return copy_in(j, j->b, &right, j->n, j->k) && solve_one(j, at);
 	}
 }
 

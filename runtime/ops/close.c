@@ -9,8 +9,8 @@ static struct lb_tensor *both_nan(struct lb_tensor *a, struct lb_tensor *b)
 }
 
 /* Differences are taken where they neither wrap nor lose digits: of integers in double, of halves in float. */
-static struct lb_tensor *close(const char *name, struct lb_tensor *a, struct lb_tensor *b, double rtol, double atol,
-			       bool equal_nan)
+static struct lb_tensor *close_elements(const char *name, struct lb_tensor *a, struct lb_tensor *b, double rtol,
+					double atol, bool equal_nan)
 {
 	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b))
 		return NULL;
@@ -34,13 +34,13 @@ static struct lb_tensor *close(const char *name, struct lb_tensor *a, struct lb_
 lb_tensor *lb_isclose(lb_tensor *a, lb_tensor *b, double rtol, double atol, bool equal_nan)
 {
 	LB_ENTER_WHOLE();
-	return close("isclose", a, b, rtol, atol, equal_nan);
+	return close_elements("isclose", a, b, rtol, atol, equal_nan);
 }
 
 lb_tensor *lb_allclose(lb_tensor *a, lb_tensor *b, double rtol, double atol, bool equal_nan)
 {
 	LB_ENTER_WHOLE();
-	struct lb_tensor *y = close("allclose", a, b, rtol, atol, equal_nan);
+	struct lb_tensor *y = close_elements("allclose", a, b, rtol, atol, equal_nan);
 	return y ? lb_all(y, LB_ALL_AXES, false) : NULL;
 }
 

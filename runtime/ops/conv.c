@@ -6,7 +6,7 @@
 #include "kernels/model.h"
 #include "ops/operation.h"
 
-static bool fail(const char *op, lb_list x, lb_list w, const char *wrong)
+static bool fail_shapes(const char *op, lb_list x, lb_list w, const char *wrong)
 {
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
 	return lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x.n, x.v, tx), lb_shape_text(w.n, w.v, tw), wrong);
@@ -28,7 +28,7 @@ static bool slide(int64_t n, int64_t taps, int64_t stride, int64_t padding, int6
 }
 
 /* Puts defaults into the options, and finds the result's shape. x and w have four axes. */
-static bool plan(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64_t *shape)
+static bool plan_conv(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64_t *shape)
 {
 	shape[0] = x.v[0];
 	shape[3] = w.v[0];
@@ -37,22 +37,22 @@ static bool plan(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64
 		o->stride[i] = o->stride[i] ? o->stride[i] : 1;
 		o->dilation[i] = o->dilation[i] ? o->dilation[i] : 1;
 		if (!is_small(o->stride[i], 1) || !is_small(o->padding[i], 0) || !is_small(o->dilation[i], 1))
-			return fail(op, x, w, "stride and dilation must be positive, padding not negative");
+			return fail_shapes(op, x, w, "stride and dilation must be positive, padding not negative");
 	}
 	if (o->groups < 1 || x.v[3] % o->groups || w.v[0] % o->groups)
-		return fail(op, x, w, "groups must divide the channels of x and the outputs of weight");
+		return fail_shapes(op, x, w, "groups must divide the channels of x and the outputs of weight");
 	if (w.v[3] != x.v[3] / o->groups)
-		return fail(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
+		return fail_shapes(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
 	for (int i = 0; i < 2; i++) {
 		if (!slide(x.v[1 + i], w.v[1 + i], o->stride[i], o->padding[i], o->dilation[i], &shape[1 + i]))
-			return fail(op, x, w, "weight, with its dilation, is larger than x with its padding");
+			return fail_shapes(op, x, w, "weight, with its dilation, is larger than x with its padding");
 	}
 	return true;
 }
 
 /* params: see lb_conv_options_of() */
-static struct lb_tensor *node(int op, const char *name, const int64_t *shape, struct lb_tensor *a, struct lb_tensor *b,
-			      const lb_conv_options *o, const void *site)
+static struct lb_tensor *conv_node(int op, const char *name, const int64_t *shape, struct lb_tensor *a,
+				   struct lb_tensor *b, const lb_conv_options *o, const void *site)
 {
 	struct lb_tensor *xs[2] = { a, b };
 	enum lb_dtype dtype;
@@ -72,9 +72,9 @@ static struct lb_tensor *conv(const char *op, struct lb_tensor *x, struct lb_ten
 			      const void *site)
 {
 	int64_t shape[4];
-	if (!plan(op, lb_shape_of(x), lb_shape_of(w), &o, shape))
+	if (!plan_conv(op, lb_shape_of(x), lb_shape_of(w), &o, shape))
 		return NULL;
-	return node(LB_OP_CONV2D, op, shape, x, w, &o, site);
+	return conv_node(LB_OP_CONV2D, op, shape, x, w, &o, site);
 }
 
 lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
@@ -83,20 +83,20 @@ lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	if (!LB_GIVEN("conv2d", x) || !LB_GIVEN("conv2d", weight))
 		return NULL;
 	if (x->rank != 4 || weight->rank != 4) {
-		fail("conv2d", lb_shape_of(x), lb_shape_of(weight),
-		     x->rank == 3 && weight->rank == 4
-			 ? "the batch axis of x is missing, of (batch, rows, columns, channels): "
-			   "lb_expand_dims(x, LB_AXES(0)) adds one"
-			 : "both must have four axes: (batch, rows, columns, "
-			   "channels) and (outputs, rows, columns, channels)");
+		fail_shapes("conv2d", lb_shape_of(x), lb_shape_of(weight),
+			    x->rank == 3 && weight->rank == 4
+				? "the batch axis of x is missing, of (batch, rows, columns, channels): "
+				  "lb_expand_dims(x, LB_AXES(0)) adds one"
+				: "both must have four axes: (batch, rows, columns, "
+				  "channels) and (outputs, rows, columns, channels)");
 		return NULL;
 	}
 	return conv("conv2d", x, weight, options, site);
 }
 
 /* The gradient of one of x and w, of their shapes, when grad has the shape of their result; `other` is the other one. */
-static struct lb_tensor *gradient(int op, lb_list x, lb_list w, struct lb_tensor *other, struct lb_tensor *grad,
-				  lb_conv_options o, const void *site)
+static struct lb_tensor *conv_gradient(int op, lb_list x, lb_list w, struct lb_tensor *other, struct lb_tensor *grad,
+				       lb_conv_options o, const void *site)
 {
 	const char *name = lb_ops[op].name;
 	const lb_list shape = op == LB_OP_CONV2D_INPUT_GRAD ? x : w;
@@ -107,7 +107,7 @@ static struct lb_tensor *gradient(int op, lb_list x, lb_list w, struct lb_tensor
 		lb_fail("%s: x and weight must have four axes, not %d and %d", name, x.n, w.n);
 		return NULL;
 	}
-	if (!plan(name, x, w, &o, result))
+	if (!plan_conv(name, x, w, &o, result))
 		return NULL;
 	if (!lb_same_shape(4, result, grad->rank, grad->shape)) {
 		char tg[LB_SHAPE_TEXT], tr[LB_SHAPE_TEXT];
@@ -115,7 +115,7 @@ static struct lb_tensor *gradient(int op, lb_list x, lb_list w, struct lb_tensor
 			lb_shape_text(grad->rank, grad->shape, tg), lb_shape_text(4, result, tr));
 		return NULL;
 	}
-	return node(op, name, shape.v, other, grad, &o, site);
+	return conv_node(op, name, shape.v, other, grad, &o, site);
 }
 
 lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad, lb_conv_options options)
@@ -123,7 +123,7 @@ lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *g
 	LB_ENTER();
 	if (!LB_GIVEN("conv2d_input_grad", weight) || !LB_GIVEN("conv2d_input_grad", grad))
 		return NULL;
-	return gradient(LB_OP_CONV2D_INPUT_GRAD, x_shape, lb_shape_of(weight), weight, grad, options, site);
+	return conv_gradient(LB_OP_CONV2D_INPUT_GRAD, x_shape, lb_shape_of(weight), weight, grad, options, site);
 }
 
 lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad, lb_conv_options options)
@@ -131,7 +131,7 @@ lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *
 	LB_ENTER();
 	if (!LB_GIVEN("conv2d_weight_grad", x) || !LB_GIVEN("conv2d_weight_grad", grad))
 		return NULL;
-	return gradient(LB_OP_CONV2D_WEIGHT_GRAD, lb_shape_of(x), weight_shape, x, grad, options, site);
+	return conv_gradient(LB_OP_CONV2D_WEIGHT_GRAD, lb_shape_of(x), weight_shape, x, grad, options, site);
 }
 
 /* t, made by a public function on behalf of the caller at site. */
@@ -149,8 +149,8 @@ lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	if (!LB_GIVEN("conv1d", x) || !LB_GIVEN("conv1d", weight))
 		return NULL;
 	if (x->rank != 3 || weight->rank != 3) {
-		fail("conv1d", lb_shape_of(x), lb_shape_of(weight),
-		     x->rank == 2 && weight->rank == 3
+		fail_shapes("conv1d", lb_shape_of(x), lb_shape_of(weight),
+			    x->rank == 2 && weight->rank == 3
 			 ? "the batch axis of x is missing, of (batch, length, channels): "
 			   "lb_expand_dims(x, LB_AXES(0)) adds one"
 			 : "both must have three axes: (batch, length, "

@@ -153,7 +153,7 @@ static bool check_result(const struct einsum *e, const struct term *out)
 	return true;
 }
 
-static bool parse(struct einsum *e, int n, struct lb_tensor *const *xs, struct term *terms, struct term *out)
+static bool parse_subscripts(struct einsum *e, int n, struct lb_tensor *const *xs, struct term *terms, struct term *out)
 {
 	const char *at = e->spec;
 	for (int i = 0; i < n; i++) {
@@ -237,7 +237,7 @@ static bool drop_labels(const struct einsum *e, struct term *t, uint64_t needed)
 }
 
 /* Labels of t in mask, in t's order, appended to list. */
-static int append(const struct term *t, uint64_t mask, uint8_t *list, int n)
+static int append_labels(const struct term *t, uint64_t mask, uint8_t *list, int n)
 {
 	for (int i = 0; i < t->n; i++) {
 		if (mask >> t->labels[i] & 1)
@@ -296,8 +296,8 @@ static bool multiply_and_sum(const struct einsum *e, struct term *a, const struc
 {
 	struct term all = { 0 };
 	uint8_t list[2 * LB_MAX_RANK];
-	int n = append(a, ~0ull, list, 0);
-	n = append(b, ~mask_of(a), list, n);
+	int n = append_labels(a, ~0ull, list, 0);
+	n = append_labels(b, ~mask_of(a), list, n);
 	if (n > LB_MAX_RANK)
 		return lb_fail("einsum: \"%.100s\": a step has %d %s, at most %d fit; split it", e->spec, n,
 			       LB_PLURAL(n, "axis", "axes"), LB_MAX_RANK);
@@ -313,15 +313,15 @@ static bool matrix_product(const struct einsum *e, struct term *a, const struct 
 {
 	uint64_t in_a = mask_of(a), in_b = mask_of(b), both = in_a & in_b;
 	uint8_t result[3 * LB_MAX_RANK], left[2 * LB_MAX_RANK], right[3 * LB_MAX_RANK];
-	int batch = append(a, both & needed, result, 0), rows = append(a, in_a & ~both, result, batch);
-	int n = append(b, in_b & ~both, result, rows);
+	int batch = append_labels(a, both & needed, result, 0), rows = append_labels(a, in_a & ~both, result, batch);
+	int n = append_labels(b, in_b & ~both, result, rows);
 	if (n > LB_MAX_RANK)
 		return lb_fail("einsum: \"%.100s\": a step has %d %s, at most %d fit; split it", e->spec, n,
 			       LB_PLURAL(n, "axis", "axes"), LB_MAX_RANK);
 	memcpy(left, result, (size_t)rows);
-	int n_left = append(a, both & ~needed, left, rows);
+	int n_left = append_labels(a, both & ~needed, left, rows);
 	memcpy(right, result, (size_t)batch);
-	int inner = append(a, both & ~needed, right, batch);
+	int inner = append_labels(a, both & ~needed, right, batch);
 	memcpy(right + inner, result + rows, (size_t)(n - rows));
 	int n_right = inner + n - rows;
 	int64_t m = size_of(e, result + batch, rows - batch), k = size_of(e, left + rows, n_left - rows);
@@ -390,7 +390,7 @@ lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 	}
 	struct einsum e = { .spec = spec, .site = site };
 	struct term terms[LB_EINSUM_MOST], out;
-	if (!parse(&e, n, xs, terms, &out))
+	if (!parse_subscripts(&e, n, xs, terms, &out))
 		return NULL;
 	struct lb_tensor *y = compute_einsum(&e, n, terms, &out);
 	return y == xs[0] ? lb_untouched(y, site) : y;

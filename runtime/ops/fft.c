@@ -10,8 +10,8 @@
 
 /* x as the operation takes it. params: 0 axis mask, 1 the axis of which half is there (rfft, irfft), 2 what is along it
  * afterwards, 3 norm */
-static struct lb_tensor *transform(int op, struct lb_tensor *x, uint32_t mask, int last, int64_t n, lb_fft_norm norm,
-				   const void *site)
+static struct lb_tensor *fft_axis(int op, struct lb_tensor *x, uint32_t mask, int last, int64_t n, lb_fft_norm norm,
+				  const void *site)
 {
 	int64_t shape[LB_MAX_RANK];
 	memcpy(shape, x->shape, sizeof shape);
@@ -43,7 +43,8 @@ static struct lb_tensor *with_sizes(struct lb_tensor *x, lb_list shape)
 }
 
 /* `name` is that of the public function. */
-static struct lb_tensor *fft(const char *name, int op, struct lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm)
+static struct lb_tensor *fft_axes(const char *name, int op, struct lb_tensor *x, lb_list sizes, lb_list axes,
+				  lb_fft_norm norm)
 {
 	char text[LB_SHAPE_TEXT];
 	uint32_t mask;
@@ -79,24 +80,24 @@ static struct lb_tensor *fft(const char *name, int op, struct lb_tensor *x, lb_l
 	}
 	x = lb_as(x, op == LB_OP_RFFT ? LB_F32 : LB_C64, lb_fail_site_now());
 	x = x ? with_sizes(x, (lb_list){ x->rank, shape }) : NULL;
-	return x ? transform(op, x, mask, last, op == LB_OP_RFFT ? n / 2 + 1 : n, norm, lb_fail_site_now()) : NULL;
+	return x ? fft_axis(op, x, mask, last, op == LB_OP_RFFT ? n / 2 + 1 : n, norm, lb_fail_site_now()) : NULL;
 }
 
 #define FFT(name, op) \
 	lb_tensor *lb_##name(lb_tensor *x, int64_t n, int axis, lb_fft_norm norm) \
 	{ \
 		LB_ENTER_WHOLE(); \
-		return fft(#name, op, x, LB_SHAPE(n), LB_AXES(axis), norm); \
+		return fft_axes(#name, op, x, LB_SHAPE(n), LB_AXES(axis), norm); \
 	} \
 	lb_tensor *lb_##name##n(lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm) \
 	{ \
 		LB_ENTER_WHOLE(); \
-		return fft(#name "n", op, x, sizes, axes, norm); \
+		return fft_axes(#name "n", op, x, sizes, axes, norm); \
 	} \
 	lb_tensor *lb_##name##2(lb_tensor *x, lb_list sizes, lb_fft_norm norm) \
 	{ \
 		LB_ENTER_WHOLE(); \
-		return fft(#name "2", op, x, sizes, LB_AXES(-2, -1), norm); \
+		return fft_axes(#name "2", op, x, sizes, LB_AXES(-2, -1), norm); \
 	}
 FFT(fft, LB_OP_FFT)
 FFT(ifft, LB_OP_IFFT)
@@ -167,7 +168,7 @@ struct lb_tensor *lb_remake_fft(const struct lb_recipe *r)
 	int64_t of_half = r->op == LB_OP_IRFFT ? x->shape[last] : n, of_all = r->op == LB_OP_IRFFT ? n : x->shape[last];
 	if (of_all < 1 || of_half != (r->op == LB_OP_RFFT || r->op == LB_OP_IRFFT ? of_all / 2 + 1 : of_all))
 		return lb_senseless(r);
-	return transform(r->op, x, (uint32_t)mask, (int)last, n, (lb_fft_norm)norm, r->site);
+	return fft_axis(r->op, x, (uint32_t)mask, (int)last, n, (lb_fft_norm)norm, r->site);
 }
 
 bool lb_compute_fft(struct lb_exec *exec, struct lb_tensor *t)

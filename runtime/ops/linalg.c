@@ -306,7 +306,7 @@ bool lb_slogdet(lb_tensor *x, lb_tensor **sign, lb_tensor **logabs)
 /* ---- of two ---- */
 
 /* a and b have the rank that b has with axes for columns. params: 0 whether of the upper triangle */
-static struct lb_tensor *solve(int op, struct lb_tensor *a, struct lb_tensor *b, bool upper, const void *site)
+static struct lb_tensor *solve_node(int op, struct lb_tensor *a, struct lb_tensor *b, bool upper, const void *site)
 {
 	const char *name = lb_ops[op].name;
 	struct lb_tensor *xs[2] = { a, b };
@@ -347,7 +347,7 @@ static struct lb_tensor *solve_any(int op, struct lb_tensor *a, struct lb_tensor
 	if (is_vector)
 		b = lb_view_node(LB_OP_EXPAND_DIMS, b, 2, (int64_t[]){ b->shape[0], 1 },
 				 (int64_t[]){ b->strides[0], 1 }, 0, site);
-	struct lb_tensor *x = b ? solve(op, a, b, upper, site) : NULL;
+	struct lb_tensor *x = b ? solve_node(op, a, b, upper, site) : NULL;
 	return x && is_vector ? lb_view_node(LB_OP_SQUEEZE, x, x->rank - 1, x->shape, x->strides, 0, site) : x;
 }
 
@@ -379,7 +379,7 @@ bool lb_compute_linalg(struct lb_exec *exec, struct lb_tensor *t)
 
 struct lb_tensor *lb_remake_solve(const struct lb_recipe *r)
 {
-	return solve(r->op, r->x[0], r->x[1], r->params[0] != 0, r->site);
+	return solve_node(r->op, r->x[0], r->x[1], r->params[0] != 0, r->site);
 }
 
 /* x over the batch axes of t. */

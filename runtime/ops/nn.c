@@ -4,7 +4,7 @@
 #include "graph/shape.h"
 
 /* A node in a's shape; b is NULL, a scalar constant, or of that shape too. */
-static struct lb_tensor *node(int op, struct lb_tensor *a, struct lb_tensor *b, const void *site)
+static struct lb_tensor *nn_node(int op, struct lb_tensor *a, struct lb_tensor *b, const void *site)
 {
 	if (!a)
 		return NULL;
@@ -20,12 +20,12 @@ static struct lb_tensor *with(int op, struct lb_tensor *a, double value, const v
 	if (!t)
 		return NULL;
 	lb_param_set_double(t, 0, value);
-	return node(op, a, lb_tensor_publish(t), site);
+	return nn_node(op, a, lb_tensor_publish(t), site);
 }
 
-static struct lb_tensor *product(struct lb_tensor *a, struct lb_tensor *b, const void *site)
+static struct lb_tensor *product_node(struct lb_tensor *a, struct lb_tensor *b, const void *site)
 {
-	return a && b ? node(LB_OP_MULTIPLY, a, b, site) : NULL;
+	return a && b ? nn_node(LB_OP_MULTIPLY, a, b, site) : NULL;
 }
 
 /* x in the dtype that it is computed in; *ret is the result's. */
@@ -51,7 +51,7 @@ lb_tensor *lb_silu(lb_tensor *x)
 	LB_ENTER();
 	enum lb_dtype dtype = LB_F32;
 	x = widened("silu", x, &dtype, site);
-	return narrowed(product(x, node(LB_OP_SIGMOID, x, NULL, site), site), dtype, site);
+	return narrowed(product_node(x, nn_node(LB_OP_SIGMOID, x, NULL, site), site), dtype, site);
 }
 
 lb_tensor *lb_gelu(lb_tensor *x)
@@ -60,8 +60,8 @@ lb_tensor *lb_gelu(lb_tensor *x)
 	enum lb_dtype dtype = LB_F32;
 	x = widened("gelu", x, &dtype, site);
 	struct lb_tensor *t = with(LB_OP_MULTIPLY, x, 0.70710678118654752440, site); /* 1 / sqrt(2) */
-	t = with(LB_OP_ADD, node(LB_OP_ERF, t, NULL, site), 1, site);
-	t = product(with(LB_OP_MULTIPLY, x, 0.5, site), t, site);
+	t = with(LB_OP_ADD, nn_node(LB_OP_ERF, t, NULL, site), 1, site);
+	t = product_node(with(LB_OP_MULTIPLY, x, 0.5, site), t, site);
 	return narrowed(t, dtype, site);
 }
 
@@ -74,10 +74,10 @@ lb_tensor *lb_gelu_tanh(lb_tensor *x)
 	/* tanh is 1 from there on, and nothing overflows, in the gradient either */
 	enum { FAR = 10 };
 	struct lb_tensor *near = with(LB_OP_MINIMUM, with(LB_OP_MAXIMUM, x, -FAR, site), FAR, site);
-	struct lb_tensor *t = with(LB_OP_MULTIPLY, node(LB_OP_SQUARE, near, NULL, site), 0.044715, site);
-	t = product(with(LB_OP_ADD, t, 1, site), near, site);
-	t = node(LB_OP_TANH, with(LB_OP_MULTIPLY, t, 0.79788456080286535588, site), NULL, site);
-	t = product(with(LB_OP_MULTIPLY, x, 0.5, site), with(LB_OP_ADD, t, 1, site), site);
+	struct lb_tensor *t = with(LB_OP_MULTIPLY, nn_node(LB_OP_SQUARE, near, NULL, site), 0.044715, site);
+	t = product_node(with(LB_OP_ADD, t, 1, site), near, site);
+	t = nn_node(LB_OP_TANH, with(LB_OP_MULTIPLY, t, 0.79788456080286535588, site), NULL, site);
+	t = product_node(with(LB_OP_MULTIPLY, x, 0.5, site), with(LB_OP_ADD, t, 1, site), site);
 	return narrowed(t, dtype, site);
 }
 

@@ -4,8 +4,8 @@
 #include "ops/operation.h"
 
 /* params: 0 eps, 1 which of weight (1) and bias (2) are given */
-static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias, double eps,
-			      const void *site)
+static struct lb_tensor *norm_node(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias,
+				   double eps, const void *site)
 {
 	const char *name = lb_ops[op].name;
 	if (!LB_GIVEN(name, x))
@@ -47,13 +47,13 @@ static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *wei
 lb_tensor *lb_layer_norm(lb_tensor *x, lb_tensor *weight, lb_tensor *bias, double eps)
 {
 	LB_ENTER();
-	return norm(LB_OP_LAYER_NORM, x, weight, bias, eps, site);
+	return norm_node(LB_OP_LAYER_NORM, x, weight, bias, eps, site);
 }
 
 lb_tensor *lb_rms_norm(lb_tensor *x, lb_tensor *weight, double eps)
 {
 	LB_ENTER();
-	return norm(LB_OP_RMS_NORM, x, weight, NULL, eps, site);
+	return norm_node(LB_OP_RMS_NORM, x, weight, NULL, eps, site);
 }
 
 /* Inputs: x, grad, and weight if there is one. params: 0 eps, 1 the part */
@@ -119,7 +119,7 @@ struct lb_tensor *lb_remake_norm(const struct lb_recipe *r)
 	struct lb_tensor *bias = r->params[1] & 2 ? lb_recipe_input(r, weight ? 2 : 1) : NULL;
 	if (r->n != 1 + (weight != NULL) + (bias != NULL))
 		return lb_senseless(r);
-	return norm(r->op, r->x[0], weight, bias, lb_recipe_double(r, 0), r->site);
+	return norm_node(r->op, r->x[0], weight, bias, lb_recipe_double(r, 0), r->site);
 }
 
 bool lb_compute_norm(struct lb_exec *exec, struct lb_tensor *t)

@@ -40,8 +40,8 @@ static bool product_shape(const char *op, const struct lb_tensor *a, const struc
 }
 
 /* `name` is the public function's, for errors. */
-static struct lb_tensor *product(const char *name, int op, int n, struct lb_tensor **xs, double alpha, double beta,
-				 const void *site)
+static struct lb_tensor *product_node(const char *name, int op, int n, struct lb_tensor **xs, double alpha, double beta,
+				      const void *site)
 {
 	struct lb_tensor *a = xs[0], *b = xs[1], *c = n > 2 ? xs[2] : a;
 	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b) || !LB_GIVEN(name, c))
@@ -93,7 +93,7 @@ static struct lb_tensor *product(const char *name, int op, int n, struct lb_tens
 lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b)
 {
 	LB_ENTER();
-	return product("matmul", LB_OP_MATMUL, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
+	return product_node("matmul", LB_OP_MATMUL, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
 }
 
 lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b)
@@ -109,13 +109,13 @@ lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b)
 			lb_shape_text(b->rank, b->shape, tb));
 		return NULL;
 	}
-	return product(name, LB_OP_MATMUL_IN_STEPS, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
+	return product_node(name, LB_OP_MATMUL_IN_STEPS, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
 }
 
 lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta)
 {
 	LB_ENTER();
-	return product("addmm", LB_OP_ADDMM, 3, (struct lb_tensor *[]){ a, b, c }, alpha, beta, site);
+	return product_node("addmm", LB_OP_ADDMM, 3, (struct lb_tensor *[]){ a, b, c }, alpha, beta, site);
 }
 
 lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
@@ -140,8 +140,8 @@ lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 	if (!across)
 		return NULL;
 	across->site = (uint64_t)(uintptr_t)site;
-	return product("linear", bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
-		       (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, site);
+	return product_node("linear", bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
+			    (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, site);
 }
 
 /* ---- made anew, and computed ---- */

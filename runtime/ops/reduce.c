@@ -2,8 +2,8 @@
 #include "graph/shape.h"
 #include "ops/operation.h"
 
-static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims, int64_t ddof,
-				const void *site)
+static struct lb_tensor *reduce_node(int op, struct lb_tensor *x, lb_list axes, bool keepdims, int64_t ddof,
+				     const void *site)
 {
 	const char *name = lb_ops[op].name;
 	if (!LB_GIVEN(name, x))
@@ -57,7 +57,7 @@ static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool 
 	lb_tensor *function(lb_tensor *x, lb_list axes, bool keepdims) \
 	{ \
 		LB_ENTER(); \
-		return reduce(LB_OP_##op, x, axes, keepdims, 0, site); \
+		return reduce_node(LB_OP_##op, x, axes, keepdims, 0, site); \
 	}
 
 REDUCE(lb_sum, SUM)
@@ -72,7 +72,7 @@ REDUCE(lb_logsumexp, LOGSUMEXP)
 lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof)
 {
 	LB_ENTER();
-	return reduce(LB_OP_VAR, x, axes, keepdims, ddof, site);
+	return reduce_node(LB_OP_VAR, x, axes, keepdims, ddof, site);
 }
 
 static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims, const void *site)
@@ -162,8 +162,8 @@ static lb_list axes_of(uint32_t mask, int64_t axes[32])
 struct lb_tensor *lb_remake_reduce(const struct lb_recipe *r)
 {
 	int64_t axes[32];
-	return reduce(r->op, r->x[0], axes_of((uint32_t)r->params[0], axes), r->params[1] != 0,
-		      r->op == LB_OP_VAR ? (int)r->params[2] : 0, r->site);
+	return reduce_node(r->op, r->x[0], axes_of((uint32_t)r->params[0], axes), r->params[1] != 0,
+			   r->op == LB_OP_VAR ? (int)r->params[2] : 0, r->site);
 }
 
 struct lb_tensor *lb_remake_argreduce(const struct lb_recipe *r)

@@ -24,8 +24,8 @@ lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
 }
 
 /* params: 0 axis, 1 reverse, 2 inclusive, 3 kind */
-static struct lb_tensor *scan(const char *name, struct lb_tensor *x, lb_scan_kind kind, int axis, bool reverse,
-			      bool inclusive, const void *site)
+static struct lb_tensor *scan_node(const char *name, struct lb_tensor *x, lb_scan_kind kind, int axis, bool reverse,
+				   bool inclusive, const void *site)
 {
 	int along;
 	if (!LB_GIVEN(name, x) || !lb_axis(name, axis, lb_shape_of(x), 0, &along))
@@ -50,14 +50,14 @@ static struct lb_tensor *scan(const char *name, struct lb_tensor *x, lb_scan_kin
 lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive)
 {
 	LB_ENTER();
-	return scan("scan", x, kind, axis, reverse, inclusive, site);
+	return scan_node("scan", x, kind, axis, reverse, inclusive, site);
 }
 
 #define SCAN(name, kind) \
 	lb_tensor *lb_##name(lb_tensor *x, int axis, bool reverse, bool inclusive) \
 	{ \
 		LB_ENTER(); \
-		return scan(#name, x, kind, axis, reverse, inclusive, site); \
+		return scan_node(#name, x, kind, axis, reverse, inclusive, site); \
 	}
 SCAN(cumprod, LB_SCAN_PROD)
 SCAN(cummax, LB_SCAN_MAX)

@@ -6,7 +6,7 @@
 
 /* params: 0 axis, 1 how many (topk), which (partition), or, of a replay that sorts, whether a NaN is refused; 2 that, of one that
  * partitions */
-static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, bool refuses_nan, const void *site)
+static struct lb_tensor *sort_node(int op, struct lb_tensor *x, int axis, int64_t k, bool refuses_nan, const void *site)
 {
 	const char *name = lb_ops[op].name;
 	if (!LB_GIVEN(name, x))
@@ -56,31 +56,31 @@ static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, 
 lb_tensor *lb_sort(lb_tensor *x, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_SORT, x, axis, 0, false, site);
+	return sort_node(LB_OP_SORT, x, axis, 0, false, site);
 }
 
 lb_tensor *lb_argsort(lb_tensor *x, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_ARGSORT, x, axis, 0, false, site);
+	return sort_node(LB_OP_ARGSORT, x, axis, 0, false, site);
 }
 
 lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_TOPK, x, axis, k, false, site);
+	return sort_node(LB_OP_TOPK, x, axis, k, false, site);
 }
 
 lb_tensor *lb_partition(lb_tensor *x, int64_t kth, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_PARTITION, x, axis, kth, false, site);
+	return sort_node(LB_OP_PARTITION, x, axis, kth, false, site);
 }
 
 lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis)
 {
 	LB_ENTER();
-	return sort(LB_OP_ARGPARTITION, x, axis, kth, false, site);
+	return sort_node(LB_OP_ARGPARTITION, x, axis, kth, false, site);
 }
 
 lb_tensor *lb_searchsorted(lb_tensor *sorted, lb_tensor *values, bool right)
@@ -127,7 +127,7 @@ bool lb_compute_searchsorted(struct lb_exec *exec, struct lb_tensor *t)
 
 struct lb_tensor *lb_remake_sort(const struct lb_recipe *r)
 {
-	return sort(r->op, r->x[0], (int)r->params[0], r->params[1], r->params[2], r->site);
+	return sort_node(r->op, r->x[0], (int)r->params[0], r->params[1], r->params[2], r->site);
 }
 
 bool lb_compute_sort(struct lb_exec *exec, struct lb_tensor *t)

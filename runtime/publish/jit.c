@@ -78,7 +78,7 @@ static void tell(uint32_t action, struct jit_code_entry *code)
 	__jit_debug_descriptor.action = JIT_NOACTION;
 }
 
-static void append(struct jit_code_entry *code, struct jit_code_entry *after, const void *bytes, size_t n)
+static void append_code(struct jit_code_entry *code, struct jit_code_entry *after, const void *bytes, size_t n)
 {
 	*code = (struct jit_code_entry){ .symfile = bytes, .symfile_size = n, .prev = after };
 	if (after) {
@@ -103,7 +103,7 @@ static void take_out(struct jit_code_entry *code)
 void lb_jit_register(void)
 {
 	fill_symfile(&table_symfile, LB_SYMFILE_MAGIC, (uint64_t)(uintptr_t)lb_root);
-	append(&table_code, NULL, &table_symfile, sizeof table_symfile);
+	append_code(&table_code, NULL, &table_symfile, sizeof table_symfile);
 }
 
 /* After the table's, which stays the first: a reader must know the table before a graph of it. */
@@ -118,7 +118,7 @@ struct lb_jit_entry *lb_jit_add(const struct lb_graph_record *graph)
 		free(entry);
 		return NULL;
 	}
-	append(&entry->code, &table_code, entry->object, n);
+	append_code(&entry->code, &table_code, entry->object, n);
 	return entry;
 }
 
@@ -127,7 +127,7 @@ void lb_jit_settle(void)
 	static struct jit_code_entry code;
 	static struct lb_symfile empty;
 	fill_symfile(&empty, 0, 0);
-	append(&code, &table_code, &empty, sizeof empty);
+	append_code(&code, &table_code, &empty, sizeof empty);
 	take_out(&code);
 }
 

@@ -37,7 +37,7 @@ static bool map_depot(void)
 	return true;
 }
 
-static uint64_t hash(const uint64_t *pcs, uint64_t n)
+static uint64_t hash_stack(const uint64_t *pcs, uint64_t n)
 {
 	uint64_t h = 0xcbf29ce484222325; /* FNV-1a over words */
 	for (uint64_t i = 0; i < n; i++)
@@ -49,7 +49,7 @@ static uint32_t find_or_add(const uint64_t *pcs, uint64_t n)
 {
 	if (!depot && !map_depot())
 		return 0;
-	uint64_t slot = hash(pcs, n) % TABLE_SLOTS;
+	uint64_t slot = hash_stack(pcs, n) % TABLE_SLOTS;
 	for (int tries = 0; tries < 64; tries++, slot = (slot + 1) % TABLE_SLOTS) {
 		uint32_t place = table[slot];
 		if (place && depot[place] == n && memcmp(depot + place + 1, pcs, n * sizeof *pcs) == 0)
