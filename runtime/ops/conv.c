@@ -4,28 +4,8 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
 #include "kernels/model.h"
+#include "ops/conv_axis.h"
 #include "ops/operation.h"
-
-static bool fail_shapes(const char *op, lb_list x, lb_list w, const char *wrong)
-{
-	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
-	return lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x.n, x.v, tx), lb_shape_text(w.n, w.v, tw), wrong);
-}
-
-static bool is_small(int64_t x, int64_t least)
-{
-	return x >= least && x <= INT32_MAX;
-}
-
-/* Where the taps fit along an axis of n elements, padding and all. False if they never do. */
-static bool slide(int64_t n, int64_t taps, int64_t stride, int64_t padding, int64_t dilation, int64_t *ret)
-{
-	int64_t span, room;
-	if (taps < 1 || !lb_mul(taps - 1, dilation, &span) || !lb_sum_of(n, 2 * padding, &room) || span >= room)
-		return false;
-	*ret = (room - span - 1) / stride + 1;
-	return true;
-}
 
 /* Puts defaults into the options, and finds the result's shape. x and w have four axes. */
 static bool plan_conv(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64_t *shape)
@@ -34,18 +14,16 @@ static bool plan_conv(const char *op, lb_list x, lb_list w, lb_conv_options *o, 
 	shape[3] = w.v[0];
 	o->groups = o->groups ? o->groups : 1;
 	for (int i = 0; i < 2; i++) {
-		o->stride[i] = o->stride[i] ? o->stride[i] : 1;
-		o->dilation[i] = o->dilation[i] ? o->dilation[i] : 1;
-		if (!is_small(o->stride[i], 1) || !is_small(o->padding[i], 0) || !is_small(o->dilation[i], 1))
-			return fail_shapes(op, x, w, "stride and dilation must be positive, padding not negative");
+		if (!lb_conv_steps(op, x, w, &o->stride[i], &o->dilation[i], o->padding[i]))
+			return false;
 	}
 	if (o->groups < 1 || x.v[3] % o->groups || w.v[0] % o->groups)
-		return fail_shapes(op, x, w, "groups must divide the channels of x and the outputs of weight");
+		return lb_conv_fail(op, x, w, "groups must divide the channels of x and the outputs of weight");
 	if (w.v[3] != x.v[3] / o->groups)
-		return fail_shapes(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
+		return lb_conv_fail(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
 	for (int i = 0; i < 2; i++) {
-		if (!slide(x.v[1 + i], w.v[1 + i], o->stride[i], o->padding[i], o->dilation[i], &shape[1 + i]))
-			return fail_shapes(op, x, w, "weight, with its dilation, is larger than x with its padding");
+		if (!lb_conv_slide(op, x, w, 1 + i, o->stride[i], o->dilation[i], o->padding[i], &shape[1 + i]))
+			return false;
 	}
 	return true;
 }
@@ -83,12 +61,12 @@ lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	if (!LB_GIVEN("conv2d", x) || !LB_GIVEN("conv2d", weight))
 		return NULL;
 	if (x->rank != 4 || weight->rank != 4) {
-		fail_shapes("conv2d", lb_shape_of(x), lb_shape_of(weight),
-			    x->rank == 3 && weight->rank == 4
-				? "the batch axis of x is missing, of (batch, rows, columns, channels): "
-				  "lb_expand_dims(x, LB_AXES(0)) adds one"
-				: "both must have four axes: (batch, rows, columns, "
-				  "channels) and (outputs, rows, columns, channels)");
+		lb_conv_fail("conv2d", lb_shape_of(x), lb_shape_of(weight),
+			     x->rank == 3 && weight->rank == 4
+				 ? "the batch axis of x is missing, of (batch, rows, columns, channels): "
+				   "lb_expand_dims(x, LB_AXES(0)) adds one"
+				 : "both must have four axes: (batch, rows, columns, "
+				   "channels) and (outputs, rows, columns, channels)");
 		return NULL;
 	}
 	return conv("conv2d", x, weight, options, site);
@@ -149,12 +127,12 @@ lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	if (!LB_GIVEN("conv1d", x) || !LB_GIVEN("conv1d", weight))
 		return NULL;
 	if (x->rank != 3 || weight->rank != 3) {
-		fail_shapes("conv1d", lb_shape_of(x), lb_shape_of(weight),
-			    x->rank == 2 && weight->rank == 3
-			 ? "the batch axis of x is missing, of (batch, length, channels): "
-			   "lb_expand_dims(x, LB_AXES(0)) adds one"
-			 : "both must have three axes: (batch, length, "
-			   "channels) and (outputs, length, channels)");
+		lb_conv_fail("conv1d", lb_shape_of(x), lb_shape_of(weight),
+			     x->rank == 2 && weight->rank == 3
+				 ? "the batch axis of x is missing, of (batch, length, channels): "
+				   "lb_expand_dims(x, LB_AXES(0)) adds one"
+				 : "both must have three axes: (batch, length, "
+				   "channels) and (outputs, length, channels)");
 		return NULL;
 	}
 	options.stride[1] = options.dilation[1] = 1;
@@ -184,8 +162,8 @@ lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 	for (int i = 0; i < x->rank; i++) {
 		int64_t after = high.n ? high.v[i] : 0;
 		before[i] = low.n ? low.v[i] : 0;
-		if (!is_small(before[i], 0) || after < 0 || !lb_sum_of(x->shape[i], before[i], &shape[i]) ||
-		    !lb_sum_of(shape[i], after, &shape[i])) {
+		if (before[i] < 0 || before[i] > INT32_MAX || after < 0 ||
+		    !lb_sum_of(x->shape[i], before[i], &shape[i]) || !lb_sum_of(shape[i], after, &shape[i])) {
 			lb_fail("pad: %lld element%s before and %lld after axis %d of %s: neither may be negative or "
 				"too large",
 				(long long)before[i], LB_S(before[i]), (long long)after, i, text);

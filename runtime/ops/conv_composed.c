@@ -1,18 +1,7 @@
 /* Convolutions that are made of those of two axes. Halves are computed in float, and rounded once. */
 #include "graph/promote.h"
 #include "graph/shape.h"
-
-static bool fail(const char *name, const struct lb_tensor *x, const struct lb_tensor *w, const char *wrong)
-{
-	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
-	return lb_fail("%s: x %s, weight %s: %s", name, lb_shape_text(x->rank, x->shape, tx),
-		       lb_shape_text(w->rank, w->shape, tw), wrong);
-}
-
-static bool is_small(int64_t x, int64_t least)
-{
-	return x >= least && x <= INT32_MAX;
-}
+#include "ops/conv_axis.h"
 
 /* ---- of three axes: a sum over the taps along the first ---- */
 
@@ -35,21 +24,17 @@ lb_tensor *lb_conv3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options o)
 	if (!LB_GIVEN(name, x) || !LB_GIVEN(name, weight))
 		return NULL;
 	if (x->rank != 5 || weight->rank != 5) {
-		fail(name, x, weight, "both must have five axes: (batch, depth, rows, columns, channels) and (outputs, depth, "
-				      "rows, columns, channels)");
+		lb_conv_fail(name, lb_shape_of(x), lb_shape_of(weight),
+			     "both must have five axes: (batch, depth, rows, columns, channels) and (outputs, depth, "
+			     "rows, columns, channels)");
 		return NULL;
 	}
-	int64_t stride = o.stride[0] ? o.stride[0] : 1, dilation = o.dilation[0] ? o.dilation[0] : 1, padding = o.padding[0];
-	int64_t taps = weight->shape[1], span;
-	if (!is_small(stride, 1) || !is_small(dilation, 1) || !is_small(padding, 0)) {
-		fail(name, x, weight, "stride and dilation must be positive, padding not negative");
+	const lb_list xs = lb_shape_of(x), ws = lb_shape_of(weight);
+	int64_t stride = o.stride[0], dilation = o.dilation[0], padding = o.padding[0], taps = weight->shape[1];
+	int64_t depth, batch = x->shape[0];
+	if (!lb_conv_steps(name, xs, ws, &stride, &dilation, padding) ||
+	    !lb_conv_slide(name, xs, ws, 1, stride, dilation, padding, &depth))
 		return NULL;
-	}
-	if (taps < 1 || !lb_mul(taps - 1, dilation, &span) || span >= x->shape[1] + 2 * padding) {
-		fail(name, x, weight, "weight, with its dilation, is larger than x with its padding");
-		return NULL;
-	}
-	int64_t depth = (x->shape[1] + 2 * padding - span - 1) / stride + 1, batch = x->shape[0];
 	enum lb_dtype dtype;
 	lb_conv_options flat = { { o.stride[1], o.stride[2] },
 				 { o.padding[1], o.padding[2] },
@@ -84,33 +69,21 @@ static struct lb_tensor *turned(struct lb_tensor *w, int64_t groups)
 static struct lb_tensor *transposed(const char *name, struct lb_tensor *x, struct lb_tensor *w, lb_conv_options o,
 				    const int64_t *more)
 {
+	const lb_list xs = lb_shape_of(x), ws = lb_shape_of(w);
 	int64_t whole[4] = { x->shape[0], 0, 0, w->shape[0] }, high[4] = { 0 }, last[2];
 	o.groups = o.groups ? o.groups : 1;
 	if (o.groups < 1 || w->shape[0] % o.groups || x->shape[3] % o.groups || x->shape[3] / o.groups != w->shape[3]) {
-		fail(name, x, w, "groups must divide the channels of x and the outputs of weight, whose last axis is the "
-				 "channels of x, divided by groups");
+		lb_conv_fail(name, xs, ws,
+			     "groups must divide the channels of x and the outputs of weight, whose last axis is the "
+			     "channels of x, divided by groups");
 		return NULL;
 	}
 	for (int i = 0; i < 2; i++) {
-		int64_t taps, steps;
-		o.stride[i] = o.stride[i] ? o.stride[i] : 1;
-		o.dilation[i] = o.dilation[i] ? o.dilation[i] : 1;
-		if (!is_small(o.stride[i], 1) || !is_small(o.dilation[i], 1) || !is_small(o.padding[i], 0) ||
-		    !is_small(more[i], 0)) {
-			fail(name, x, w, "stride and dilation must be positive, padding not negative");
+		if (!lb_conv_steps(name, xs, ws, &o.stride[i], &o.dilation[i], o.padding[i]) ||
+		    !lb_conv_spread(name, xs, ws, 1 + i, o.stride[i], o.dilation[i], o.padding[i], more[i],
+				    &whole[1 + i], &last[i]))
 			return NULL;
-		}
-		if (x->shape[1 + i] < 1 || w->shape[1 + i] < 1 || !lb_mul(w->shape[1 + i] - 1, o.dilation[i], &taps) ||
-		    !lb_mul(x->shape[1 + i] - 1, o.stride[i], &steps) || !lb_sum_of(taps + 1, steps, &whole[1 + i])) {
-			fail(name, x, w, "there is nothing along an axis, or too much");
-			return NULL;
-		}
-		last[i] = whole[1 + i] - o.padding[i] + more[i];
 		high[1 + i] = last[i] > whole[1 + i] ? last[i] - whole[1 + i] : 0;
-		if (last[i] <= o.padding[i]) {
-			fail(name, x, w, "the padding takes all of the result away");
-			return NULL;
-		}
 	}
 	lb_conv_options plain = { { o.stride[0], o.stride[1] }, { 0, 0 }, { o.dilation[0], o.dilation[1] }, o.groups };
 	struct lb_tensor *y = turned(w, o.groups);
@@ -126,8 +99,9 @@ lb_tensor *lb_conv_transpose2d(lb_tensor *x, lb_tensor *weight, lb_conv_options 
 	if (!LB_GIVEN(name, x) || !LB_GIVEN(name, weight) || !LB_GIVEN_LIST(name, output_padding.n, output_padding.v))
 		return NULL;
 	if (x->rank != 4 || weight->rank != 4 || (output_padding.n != 0 && output_padding.n != 2)) {
-		fail(name, x, weight, "both must have four axes: (batch, rows, columns, channels) and (outputs, rows, columns, "
-				      "channels), and output_padding two numbers, or none");
+		lb_conv_fail(name, lb_shape_of(x), lb_shape_of(weight),
+			     "both must have four axes: (batch, rows, columns, channels) and (outputs, rows, columns, "
+			     "channels), and output_padding two numbers, or none");
 		return NULL;
 	}
 	return transposed(name, x, weight, options, output_padding.n ? output_padding.v : (int64_t[]){ 0, 0 });
@@ -140,7 +114,8 @@ lb_tensor *lb_conv_transpose1d(lb_tensor *x, lb_tensor *weight, lb_conv_options 
 	if (!LB_GIVEN(name, x) || !LB_GIVEN(name, weight))
 		return NULL;
 	if (x->rank != 3 || weight->rank != 3) {
-		fail(name, x, weight, "both must have three axes: (batch, length, channels) and (outputs, length, channels)");
+		lb_conv_fail(name, lb_shape_of(x), lb_shape_of(weight),
+			     "both must have three axes: (batch, length, channels) and (outputs, length, channels)");
 		return NULL;
 	}
 	options.stride[1] = options.dilation[1] = 1;
@@ -158,27 +133,18 @@ lb_tensor *lb_conv_transpose3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_option
 	if (!LB_GIVEN(name, x) || !LB_GIVEN(name, weight) || !LB_GIVEN_LIST(name, output_padding.n, output_padding.v))
 		return NULL;
 	if (x->rank != 5 || weight->rank != 5 || (output_padding.n != 0 && output_padding.n != 3)) {
-		fail(name, x, weight, "both must have five axes: (batch, depth, rows, columns, channels) and (outputs, depth, "
-				      "rows, columns, channels), and output_padding three numbers, or none");
+		lb_conv_fail(name, lb_shape_of(x), lb_shape_of(weight),
+			     "both must have five axes: (batch, depth, rows, columns, channels) and (outputs, depth, "
+			     "rows, columns, channels), and output_padding three numbers, or none");
 		return NULL;
 	}
 	const int64_t *more = output_padding.n ? output_padding.v : (int64_t[]){ 0, 0, 0 };
-	int64_t stride = o.stride[0] ? o.stride[0] : 1, dilation = o.dilation[0] ? o.dilation[0] : 1, padding = o.padding[0];
-	int64_t taps = weight->shape[1], depth = x->shape[1], span, steps, whole, size;
-	if (!is_small(stride, 1) || !is_small(dilation, 1) || !is_small(padding, 0) || !is_small(more[0], 0)) {
-		fail(name, x, weight, "stride and dilation must be positive, padding not negative");
+	const lb_list xs = lb_shape_of(x), ws = lb_shape_of(weight);
+	int64_t stride = o.stride[0], dilation = o.dilation[0], padding = o.padding[0];
+	int64_t taps = weight->shape[1], depth = x->shape[1], whole, last;
+	if (!lb_conv_steps(name, xs, ws, &stride, &dilation, padding) ||
+	    !lb_conv_spread(name, xs, ws, 1, stride, dilation, padding, more[0], &whole, &last))
 		return NULL;
-	}
-	if (depth < 1 || taps < 1 || !lb_mul(taps - 1, dilation, &span) || !lb_mul(depth - 1, stride, &steps) ||
-	    !lb_sum_of(span + 1, steps, &whole) || !lb_sum_of(whole, more[0], &size)) {
-		fail(name, x, weight, "there is nothing along an axis, or too much");
-		return NULL;
-	}
-	int64_t last = size - padding;
-	if (last <= padding) {
-		fail(name, x, weight, "the padding takes all of the result away");
-		return NULL;
-	}
 	enum lb_dtype dtype;
 	lb_conv_options flat = { { o.stride[1], o.stride[2] },
 				 { o.padding[1], o.padding[2] },
@@ -193,10 +159,11 @@ lb_tensor *lb_conv_transpose3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_option
 		if (!part)
 			return NULL;
 		if (!sum)
-			sum = lb_zeros(LB_SHAPE(part->shape[0], size, part->shape[2], part->shape[3], part->shape[4]),
+			sum = lb_zeros(LB_SHAPE(part->shape[0], whole + more[0], part->shape[2], part->shape[3],
+						part->shape[4]),
 				       (enum lb_dtype)part->dtype);
-		int64_t first = tap * dilation;
-		sum = sum ? lb_slice_add(sum, part, LB_ALL, LB_RANGE(first, first + steps + 1, stride)) : NULL;
+		int64_t first = tap * dilation, end = first + (depth - 1) * stride + 1;
+		sum = sum ? lb_slice_add(sum, part, LB_ALL, LB_RANGE(first, end, stride)) : NULL;
 	}
 	return sum ? lb_astype(lb_slice(sum, LB_ALL, LB_RANGE(padding, last)), dtype) : NULL;
 }
