@@ -264,10 +264,7 @@ static lb_tensor *run_chain(const struct call *c)
 
 op_function op_find(const char *name)
 {
-	static const struct {
-		const char *name;
-		op_function run;
-	} table[] = {
+	static const struct op_row rows[] = {
 #define X(name) { #name, run_##name },
 #define EACH_UNARY X
 #define EACH_BINARY X
@@ -276,10 +273,8 @@ op_function op_find(const char *name)
 		REDUCTIONS(X) AXES_OPS(X) SHAPE_OPS(X) JOINS(X) GATHERS(X) FILLS(X) OTHERS(X)
 #undef X
 	};
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(table[i].name, name) == 0)
-			return table[i].run;
-	op_function update = op_find_update(name);
+	op_function own = op_find_among(rows, sizeof rows / sizeof *rows, name);
+	op_function update = own ? own : op_find_update(name);
 	op_function composed = update ? update : op_find_composed(name);
 	return composed ? composed : op_find_model(name);
 }

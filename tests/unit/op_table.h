@@ -2,6 +2,8 @@
 #ifndef TEST_OP_TABLE_H
 #define TEST_OP_TABLE_H
 
+#include <string.h>
+
 #include "manifest.h"
 
 struct call {
@@ -11,6 +13,19 @@ struct call {
 };
 
 typedef lb_tensor *(*op_function)(const struct call *call);
+
+struct op_row {
+	const char *name;
+	op_function run;
+};
+
+static inline op_function op_find_among(const struct op_row *rows, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].run;
+	return NULL;
+}
 
 /* NULL if there is no operation of that name. */
 op_function op_find(const char *name);

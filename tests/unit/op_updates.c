@@ -39,16 +39,10 @@ static lb_tensor *run_put_along_axis(const struct call *c)
 
 op_function op_find_update(const char *name)
 {
-	static const struct {
-		const char *name;
-		op_function run;
-	} table[] = {
+	static const struct op_row rows[] = {
 #define X(name) { #name, run_##name },
 		OPS(X)
 #undef X
 	};
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(table[i].name, name) == 0)
-			return table[i].run;
-	return NULL;
+	return op_find_among(rows, sizeof rows / sizeof *rows, name);
 }

@@ -11,6 +11,7 @@
 
 #include "grad/rule.h"
 #include "grad_check.h"
+#include "matrices.h"
 #include "probe.h"
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
@@ -452,25 +453,6 @@ static void products(void **state)
 }
 
 /* ---- linear algebra ---- */
-
-/* Far from singular, or symmetric and positive, made of a. */
-static lb_tensor *apart(lb_tensor *a)
-{
-	int64_t n = lb_dim(a, -1);
-	return lb_add(a, lb_multiply(lb_eye(n, n, 0, LB_F64), lb_scalar(3)));
-}
-
-static lb_tensor *positive(lb_tensor *a)
-{
-	return apart(lb_matmul(a, lb_swapaxes(a, -1, -2)));
-}
-
-/* With eigenvalues that lie apart. */
-static lb_tensor *spread(lb_tensor *a)
-{
-	int64_t n = lb_dim(a, -1);
-	return lb_add(a, lb_diag(lb_multiply(lb_arange(0, (double)n, 1, LB_F64), lb_scalar(5)), 0));
-}
 
 static lb_tensor *of_eigh(lb_tensor *a, bool upper)
 {

@@ -16,6 +16,7 @@
 #include "mlx_image.h"
 #include "tensors/held.h"
 #include "tensors/recipe.h"
+#include "walk_all.h"
 
 static struct mlx_image image;
 static struct lbx_tensors *set;
@@ -56,28 +57,6 @@ static struct lbx_tensor array(uint64_t id)
 	return t;
 }
 
-/* How many arrays there are; whatever is said of one must be so. */
-static int walk(uint64_t *ret_bad)
-{
-	uint64_t slot = 0, begin, end;
-	struct lbx_tensor t, other;
-	int n = 0;
-
-	*ret_bad = 0;
-	while (lbx_tensors_next(set, &slot, &t, ret_bad) == LBX_NEXT_TENSOR) {
-		n++;
-		assert_in_range(t.rank, 0, LBX_RANK_MAX);
-		for (int i = 0; i < t.rank; i++)
-			assert_true(lbx_shape(&t)[i] >= 0);
-		if (t.state == LBX_READY && lbx_tensor_range(&t, &begin, &end))
-			assert_true(begin >= t.data && end > begin && end - t.data <= (uint64_t)t.buffer_bytes);
-		assert_true(lbx_tensors_by_address(set, t.address, &other) && other.id == t.id);
-		assert_true(lb_ok());
-	}
-	assert_int_equal(lbx_tensors_damage(set, &begin, &end), *ret_bad > 0);
-	return n;
-}
-
 static void keep_fact(void *context, const char *name, const char *text)
 {
 	char *to = context;
@@ -103,7 +82,7 @@ static void each_layout_is_found(void **state)
 
 	(void)state;
 	assert_true(look());
-	assert_int_equal(walk(&bad), MLX_ARRAYS);
+	assert_int_equal(walk_all(set, &bad), MLX_ARRAYS);
 	assert_int_equal(bad, 0);
 	snprintf(layout, sizeof layout, "layout: that of %s, as no other fits\n", image.layout.versions);
 	assert_non_null(strstr(facts_of(0), layout));
@@ -124,7 +103,7 @@ static void a_version_decides_of_few(void **state)
 	assert_false(look());
 	mlx_image_tell_version(&image);
 	assert_true(look());
-	assert_int_equal(walk(&bad), MLX_ARRAYS - 3);
+	assert_int_equal(walk_all(set, &bad), MLX_ARRAYS - 3);
 	assert_int_equal(bad, 3);
 	assert_non_null(strstr(facts_of(0), ", as its library tells\n"));
 	for (int i = 1; i <= MLX_ARRAYS; i++)
@@ -164,7 +143,7 @@ static void an_address_is_no_count(void **state)
 	assert_false(look()); /* nothing is there: it could be two counts, and of few objects all must fit */
 	regions_add(&image.regions, heap, 64, 0);
 	assert_true(look());
-	assert_int_equal(walk(&bad), MLX_ARRAYS);
+	assert_int_equal(walk_all(set, &bad), MLX_ARRAYS);
 	assert_int_equal(bad, 0);
 }
 
@@ -505,7 +484,7 @@ static void no_word_leads_astray(void **state)
 			uint64_t before = regions_get(&image.regions, at, 8);
 			regions_put(&image.regions, at, values[i], 8);
 			if (look())
-				assert_in_range(walk(&bad), MLX_ARRAYS - 3, MLX_ARRAYS + 1);
+				assert_in_range(walk_all(set, &bad), MLX_ARRAYS - 3, MLX_ARRAYS + 1);
 			else
 				assert_false(lb_ok());
 			regions_put(&image.regions, at, before, 8);

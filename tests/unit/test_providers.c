@@ -16,8 +16,8 @@
 #include "inspect/memory/points.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
-#include "fake_stacks.h"
 #include "made.h"
+#include "report_of.h"
 #include "says.h"
 #include "tensors/axes.h"
 
@@ -524,24 +524,6 @@ static void the_runtime_is_asked_for(void **state)
 }
 
 /* ---- what only the runtime knows ---- */
-
-/* What the session's program has died of is told whatever made its tensors. */
-static const char *report_of(struct session *s, const char *line)
-{
-	struct fake_stacks stacks = fake_stacks(&s->image);
-
-	s->context.stacks = &stacks.base;
-	const char *text = session_says(s, "report", line);
-	s->context.stacks = NULL;
-	assert_false(s->failed);
-	return text;
-}
-
-static void has(const char *text, const char *expected)
-{
-	if (!strstr(text, expected))
-		fail_msg("no '%s' in:\n%s", expected, text);
-}
 
 static void has_not(const char *text, const char *unexpected)
 {

@@ -16,6 +16,7 @@
 #include "torch/record.h"
 #include "torch/torch.h"
 #include "torch_image.h"
+#include "walk_all.h"
 
 enum { ROWS = 4, N = 14, W = 13, Y = 14, GONE = 16 };
 
@@ -61,35 +62,13 @@ static struct lbx_tensor tensor(uint64_t id)
 	return t;
 }
 
-/* How many tensors there are; whatever is said of one must be so. */
-static int walk(uint64_t *ret_bad)
-{
-	uint64_t slot = 0, begin, end;
-	struct lbx_tensor t, other;
-	int n = 0;
-
-	*ret_bad = 0;
-	while (lbx_tensors_next(set, &slot, &t, ret_bad) == LBX_NEXT_TENSOR) {
-		n++;
-		assert_in_range(t.rank, 0, LBX_RANK_MAX);
-		for (int i = 0; i < t.rank; i++)
-			assert_true(lbx_shape(&t)[i] >= 0);
-		if (t.state == LBX_READY && lbx_tensor_range(&t, &begin, &end))
-			assert_true(begin >= t.data && end > begin && end - t.data <= (uint64_t)t.buffer_bytes);
-		assert_true(lbx_tensors_by_address(set, t.address, &other) && other.id == t.id);
-		assert_true(lb_ok());
-	}
-	assert_int_equal(lbx_tensors_damage(set, &begin, &end), *ret_bad > 0);
-	return n;
-}
-
 static void each_layout_is_found(void **state)
 {
 	uint64_t bad;
 
 	(void)state;
 	assert_true(look());
-	assert_int_equal(walk(&bad), N);
+	assert_int_equal(walk_all(set, &bad), N);
 	assert_int_equal(bad, 0);
 }
 
@@ -151,7 +130,7 @@ static void no_word_leads_astray(void **state)
 			uint64_t before = regions_get(&image.regions, at, 8);
 			regions_put(&image.regions, at, values[i], 8);
 			if (look())
-				assert_in_range(walk(&bad), N - 2, N + 1);
+				assert_in_range(walk_all(set, &bad), N - 2, N + 1);
 			else
 				assert_false(lb_ok());
 			regions_put(&image.regions, at, before, 8);
@@ -438,7 +417,7 @@ static void what_changes_meanwhile_is_left_out(void **state)
 	image.target.ops = &ops;
 	changed_at = n_changed = 0;
 	assert_true(look());
-	assert_int_equal(walk(&bad), N);
+	assert_int_equal(walk_all(set, &bad), N);
 	assert_int_equal(n_changed, 0);
 	/* the class, an axis, where it begins, the dtype */
 	const uint64_t fields[] = { at, at + rank + LBX_TORCH_SIZES, at + rank + LBX_TORCH_OFFSET,
@@ -447,7 +426,7 @@ static void what_changes_meanwhile_is_left_out(void **state)
 		changed_at = fields[i];
 		n_changed = 0;
 		assert_true(look());
-		assert_int_equal(walk(&bad), N - 1);
+		assert_int_equal(walk_all(set, &bad), N - 1);
 		assert_int_equal(n_changed, 1);
 		assert_false(lbx_tensors_by_address(set, at, &(struct lbx_tensor){ .id = 0 }));
 		lb_clear_error();
@@ -456,21 +435,21 @@ static void what_changes_meanwhile_is_left_out(void **state)
 	changed_at = at + LBX_TORCH_COUNTS + 1;
 	n_changed = 0;
 	assert_true(look());
-	assert_int_equal(walk(&bad), N);
+	assert_int_equal(walk_all(set, &bad), N);
 	assert_int_equal(n_changed, 0);
 	/* where its storage's memory is does */
 	lbx_target_read(&image.target, at + image.layout.behind + LBX_TORCH_STORAGE_AT, &r.storage, sizeof r.storage);
 	changed_at = r.storage + image.layout.behind + LBX_TORCH_STORAGE_DATA;
 	assert_true(look());
 	assert_true(n_changed > 0);
-	assert_int_equal(walk(&bad), N - (int)n_changed);
+	assert_int_equal(walk_all(set, &bad), N - (int)n_changed);
 	/* in the copy it is none, now it is: half of it is of another moment */
 	changed_at = at + rank + 1;
 	n_changed = 0;
 	uint64_t axes = regions_get(&image.regions, changed_at, 1);
 	regions_put(&image.regions, changed_at, axes ^ 1, 1);
 	assert_true(look());
-	assert_int_equal(walk(&bad), N - 1);
+	assert_int_equal(walk_all(set, &bad), N - 1);
 	assert_int_equal(n_changed, 1);
 	assert_int_equal(bad, 0);
 	/* it is none, and stays so */
@@ -536,7 +515,7 @@ static void few_are_enough_or_it_is_said_how_few(void **state)
 			continue;
 		}
 		assert_null(cases[i].error);
-		assert_int_equal(walk(&bad), cases[i].n - cases[i].n_damaged);
+		assert_int_equal(walk_all(set, &bad), cases[i].n - cases[i].n_damaged);
 		assert_int_equal(bad, cases[i].n_damaged);
 	}
 }
@@ -552,7 +531,7 @@ static void a_tensor_goes(void **state)
 	assert_non_null(strstr(lb_error_message(), "has been freed, or is damaged"));
 }
 
-/* What was its storage, in front of it, is none; what else must hold is in walk(). */
+/* What was its storage, in front of it, is none; what else must hold is in walk_all(). */
 static void a_tensor_without_its_storage_is_damaged(void **state)
 {
 	enum { STORAGE_BYTES = 0x60 };
@@ -561,11 +540,11 @@ static void a_tensor_without_its_storage_is_damaged(void **state)
 	(void)state;
 	torch_image_speak(&image, 11);
 	assert_true(look());
-	int n = walk(&bad);
+	int n = walk_all(set, &bad);
 	assert_int_equal(bad, 0);
 	regions_put(&image.regions, tensor((uint64_t)n).address - STORAGE_BYTES, 0, 8);
 	assert_true(look());
-	assert_int_equal(walk(&bad), n - 1);
+	assert_int_equal(walk_all(set, &bad), n - 1);
 	assert_int_equal(bad, 1);
 }
 
@@ -690,7 +669,7 @@ static void python_may_name_none(void **state)
 	(void)state;
 	torch_image_speak(&image, 13);
 	assert_true(look());
-	uint64_t n = walk(&bad);
+	uint64_t n = walk_all(set, &bad);
 	for (uint64_t id = 1; id <= n; id++) {
 		assert_true(lbx_tensors_by_id(set, id, &t));
 		torch_image_set(&image, t.address, LBX_TORCH_PYOBJ, 0, 8);

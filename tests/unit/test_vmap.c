@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "graph/tensor.h"
+#include "matrices.h"
 #include "ops/operation.h"
 #include "probe.h"
 
@@ -751,23 +752,6 @@ static void models(void **state)
 }
 
 /* ---- linear algebra ---- */
-
-static lb_tensor *apart(lb_tensor *x)
-{
-	int64_t n = lb_dim(x, -1);
-	return lb_add(x, lb_multiply(lb_eye(n, n, 0, LB_F64), lb_scalar(3)));
-}
-
-static lb_tensor *positive(lb_tensor *x)
-{
-	return apart(lb_matmul(x, lb_swapaxes(x, -1, -2)));
-}
-
-static lb_tensor *spread(lb_tensor *x)
-{
-	int64_t n = lb_dim(x, -1);
-	return lb_add(x, lb_diag(lb_multiply(lb_arange(0, (double)n, 1, LB_F64), lb_scalar(5)), 0));
-}
 
 static lb_tensor *f_qr(lb_tensor *const *in)
 {

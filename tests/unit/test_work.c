@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fake_stacks.h"
 #include "made.h"
+#include "report_of.h"
 #include "says.h"
 
 enum { TENSORS = 3 };
@@ -150,23 +150,6 @@ static void both_runtimes_are_told(void **state)
 	says(s, "where", "", "thread 11: forward_add, node 31 of 68\n    computes ADD of sum (made#3, float32 (6,), ");
 	says(s, "where", "", "No thread is evaluating; ");
 	says(s, "where", "--json", "{\"threads\":[{\"provider\":\"made\",\"thread\":11,");
-}
-
-static const char *report_of(struct session *s, const char *line)
-{
-	struct fake_stacks stacks = fake_stacks(&s->image);
-
-	s->context.stacks = &stacks.base;
-	const char *text = session_says(s, "report", line);
-	s->context.stacks = NULL;
-	assert_false(s->failed);
-	return text;
-}
-
-static void has(const char *text, const char *expected)
-{
-	if (!strstr(text, expected))
-		fail_msg("no '%s' in:\n%s", expected, text);
 }
 
 static void a_report_tells_it(void **state)
