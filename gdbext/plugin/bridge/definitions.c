@@ -369,15 +369,16 @@ const char lbx_definitions[] =
     "$tensor_nbytes = $arg3, $tensor_data = $arg4, $tensor_count = $arg5, $tensor_failed = 0\nend\n"
     "alias _lbf = frame apply level 0 -q -c\n"
 	/* gdb has no variable for the selected frame's level: look for its stack pointer among
-	 * the first frames. Inlined ones share it; then `info frame` must tell. */
-    "set $_lb_level = 0\n"
+	 * the first frames. Inlined ones share it; then `info frame` must tell. One expression a frame: $_lb_k counts
+	 * the frames, from its bit 4 on those that have it, and from bit 8 on their levels. */
     "define _lbk\n"
-    "set $_lb_level = $sp == $_lb_sp ? $_lb_k : $_lb_level, $_lb_n = $_lb_n + ($sp == $_lb_sp), $_lb_k = $_lb_k + 1\n"
+    "set $_lb_k = $_lb_k + 1 + ($sp == $_lb_sp) * (0x10 + 0x100 * ($_lb_k & 0xf))\n"
     "end\n"
     "define _lbz\n"
     "_lbm answers\n"
-    "set $_lb_sp = $sp, $_lb_k = 0, $_lb_n = 0\n"
+    "set $_lb_sp = $sp, $_lb_k = 0\n"
     "frame apply 4 -q -s _lb_c _lbk\n"
+    "set $_lb_n = ($_lb_k >> 0x4) & 0xf, $_lb_level = $_lb_k >> 0x8\n"
     "end\n"
     "define _lbl\n"
     "printf \"\\n" LBX_MARK "level\\nStack level %d,\\n" LBX_MARK "end\\n\", $_lb_level\n"
