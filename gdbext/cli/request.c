@@ -158,9 +158,9 @@ static bool take_thread(struct lbx_request *r)
 
 static bool take_numbers(struct lbx_request *r)
 {
-	return take_thread(r) && lbx_args_int(&r->program, "memory", 1, INT64_MAX, &r->limits.memory) &&
+	return take_thread(r) && lbx_args_bytes(&r->program, "memory", 1, INT64_MAX, &r->limits.memory) &&
 	       lbx_args_int(&r->program, "seconds", 1, INT64_MAX, &r->limits.seconds) &&
-	       lbx_args_int(&r->program, "unpack", 1, INT64_MAX, &r->core.unpack);
+	       lbx_args_bytes(&r->program, "unpack", 1, INT64_MAX, &r->core.unpack);
 }
 
 static void take_options(struct lbx_request *r)

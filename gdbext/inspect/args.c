@@ -424,6 +424,25 @@ bool lbx_bytes_parse(const char *text, uint64_t *ret)
 	return true;
 }
 
+bool lbx_args_bytes(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret)
+{
+	const char *text = lbx_args_option(args, name);
+	uint64_t value;
+
+	if (!text)
+		return true;
+	bool is_plain = !text[strspn(text, "-0123456789")];
+	if (is_plain)
+		return lbx_args_int(args, name, min, max, ret);
+	if (!lbx_bytes_parse(text, &value) || (int64_t)value < min || (int64_t)value > max) {
+		lb_clear_error();
+		return lbx_misuse("--%s must be from %lld to %lld bytes, such as 65536 or 2G, not %s", name, (long long)min,
+				  (long long)max, text);
+	}
+	*ret = (int64_t)value;
+	return true;
+}
+
 bool lbx_args_real(const struct lbx_args *args, const char *name, double min, double *ret)
 {
 	const char *text = lbx_args_option(args, name);

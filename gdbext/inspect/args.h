@@ -50,6 +50,8 @@ bool lbx_args_limit(const struct lbx_args *args, int64_t *ret);
 bool lbx_args_real(const struct lbx_args *args, const char *name, double min, double *ret);
 /* "512M", "2G", "1.5GiB"; without a unit bytes. */
 bool lbx_bytes_parse(const char *text, uint64_t *ret);
+/* Likewise an option's value, within [min, max]; *ret keeps its value when the option was not given. */
+bool lbx_args_bytes(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret);
 /* As lbx_args_int() of an argument, which is called `what`. */
 bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *text, int64_t min, int64_t max,
 		    int64_t *ret);

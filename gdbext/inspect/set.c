@@ -11,12 +11,13 @@ static const struct setting {
 	const char *name;
 	size_t offset;
 	int64_t min, max;
+	bool is_bytes;
 } settings[] = {
-	{ "edge-items", offsetof(struct lbx_settings, edge_items), 1, 1 << 20 },
-	{ "threshold", offsetof(struct lbx_settings, threshold), 0, 1 << 26 },
-	{ "precision", offsetof(struct lbx_settings, precision), 0, LBX_PRECISION_MAX },
-	{ "replay-memory", offsetof(struct lbx_settings, replay_memory), 1 << 20, 1LL << 50 },
-	{ "replay-seconds", offsetof(struct lbx_settings, replay_seconds), 1, 1 << 20 },
+	{ "edge-items", offsetof(struct lbx_settings, edge_items), 1, 1 << 20, false },
+	{ "threshold", offsetof(struct lbx_settings, threshold), 0, 1 << 26, false },
+	{ "precision", offsetof(struct lbx_settings, precision), 0, LBX_PRECISION_MAX, false },
+	{ "replay-memory", offsetof(struct lbx_settings, replay_memory), 1 << 20, 1LL << 50, true },
+	{ "replay-seconds", offsetof(struct lbx_settings, replay_seconds), 1, 1 << 20, false },
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -41,8 +42,18 @@ static bool is_named(const struct setting *s, const char *name)
 
 static bool parse(const struct setting *s, const char *text, int64_t *ret)
 {
+	uint64_t bytes;
 	char *rest;
 
+	if (s->is_bytes) {
+		if (!lbx_bytes_parse(text, &bytes) || (int64_t)bytes < s->min || (int64_t)bytes > s->max) {
+			lb_clear_error();
+			return lbx_misuse("set: %s takes a number of bytes from %lld to %lld, such as 4G, not '%s'", s->name,
+					  (long long)s->min, (long long)s->max, text);
+		}
+		*ret = (int64_t)bytes;
+		return true;
+	}
 	errno = 0;
 	long long value = strtoll(text, &rest, 0);
 	if (rest == text || *rest || errno || value < s->min || value > s->max)
@@ -105,7 +116,7 @@ const struct lbx_command lbx_command_set = {
 	.arguments = "[NAME [VALUE]]",
 	.summary = "show or change how values are printed and replayed",
 	.help = "Without a value it shows the setting, without a name all of them: edge-items,\n"
-		"threshold, precision, replay-memory (bytes), replay-seconds.\n"
+		"threshold, precision, replay-memory (bytes, such as 4G), replay-seconds.\n"
 		"Example: set precision 3",
 	.max_args = 2,
 	.run = run_set,

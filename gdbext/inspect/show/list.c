@@ -591,7 +591,7 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!parse(args, &list) || !lbx_args_limit(args, &limit) ||
 	    !lbx_args_int(args, "from", 0, INT64_MAX, &from) ||
-	    !lbx_args_int(args, "digest", 0, INT64_MAX, &list.digests) ||
+	    !lbx_args_bytes(args, "digest", 0, INT64_MAX, &list.digests) ||
 	    !choose(context, lbx_args_option(args, "provider"), &list.tensors) ||
 	    !lbx_filter_parse(context, args, &list.filter)) {
 		lbx_filter_deinit(&list.filter);

@@ -215,7 +215,7 @@ static bool run_symbols(struct lbx_context *context, const struct lbx_args *args
 	struct lbx_tensors *tensors;
 	unsigned machine = 0;
 
-	if (!lbx_args_int(args, "limit", 0, LIMIT_MAX, &typed.limit) ||
+	if (!lbx_args_bytes(args, "limit", 0, LIMIT_MAX, &typed.limit) ||
 	    !parse_auto(lbx_args_option(args, "auto"), &automatic))
 		return false;
 	if (!context->debugger && (remove || automatic || !path))

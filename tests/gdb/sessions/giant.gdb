@@ -9,7 +9,7 @@ tensor peek giant[7000]
 tensor stats giant[0, 0]
 tensor peek endless[123456789012345678]
 tensor peek endless[-2:]
-tensor set replay-memory 1048576
+tensor set replay-memory 1M
 tensor peek giant[5]
 tensor peek giant[5, 0, 0]
 kill
