@@ -459,12 +459,16 @@ LB_API lb_tensor *lb_matmul_in_steps(lb_tensor *a, lb_tensor *b);
  * batch axes in row-major order and broadcast against each other; NULL: all of them, along their batch axes. What is
  * chosen is copied. */
 LB_API lb_tensor *lb_gather_mm(lb_tensor *a, lb_tensor *b, lb_tensor *a_indices, lb_tensor *b_indices);
-/* a (…, m, k) @ b (…, k, n) with blocks of block x block elements left out, those at the lower and right edges being smaller. A
- * mask (…, rows, columns) counts the blocks of the result, of a or of b, or has 1 for either, and broadcasts against their
- * batch axes: false makes a block 0, whatever is in it; a mask that is not bool is a factor for each block, of the dtype of what
- * it is for. NULL: none is left out. Masks are values, so everything is multiplied. */
-LB_API lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block, lb_tensor *mask_out, lb_tensor *mask_a,
+/* a (…, m, k) @ b (…, k, n), where of the blocks of block_size rows and columns those count that the masks keep, which have
+ * an element for each (at the end of an axis a block is shorter), or 1 for all along it: mask_out (…, ceil(m / block_size),
+ * ceil(n / block_size)), of the result, whose other blocks are 0, mask_a and mask_b likewise; NULL: all. Batch axes of all of
+ * them broadcast. Masks are bool (what they drop is neither multiplied nor looked at, NaN or not), or floating: factors of
+ * their blocks. */
+LB_API lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block_size, lb_tensor *mask_out, lb_tensor *mask_a,
 				     lb_tensor *mask_b);
+/* a (m, k), b (k, n) and segments (…, 2), integers: (…, m, n), for each segment [begin, end) the columns of a in it times the
+ * rows of b in it, or 0 if it is empty. One that does not lie in 0 … k fails when it is computed. */
+LB_API lb_tensor *lb_segmented_mm(lb_tensor *a, lb_tensor *b, lb_tensor *segments);
 /* Hadamard's matrix times the last axis, which is 1, 12, 20 or 28 times a power of 2 long, times scale, or, of 0, 1 / sqrt(n).
  * Halves are computed in f32 and rounded once; integers give f32. */
 LB_API lb_tensor *lb_hadamard_transform(lb_tensor *x, double scale);

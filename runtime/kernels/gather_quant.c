@@ -3,37 +3,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "kernels/again.h"
 #include "kernels/indices.h"
 #include "kernels/layout.h"
 
-enum { ROWS = 512, PIECES = 8 };
-
-/* Scratch memory that is the same for one product after another. */
-struct again {
-	struct lb_exec exec;
-	struct lb_exec *around;
-	int next;
-	struct {
-		void *memory;
-		int64_t nbytes;
-	} pieces[PIECES];
-};
-
-static void *take_again(struct lb_exec *exec, int64_t nbytes)
-{
-	struct again *again = (struct again *)exec;
-	if (again->next == PIECES)
-		return again->around->scratch(again->around, nbytes);
-	int i = again->next++;
-	if (!again->pieces[i].memory || again->pieces[i].nbytes < nbytes) {
-		again->pieces[i].memory = again->around->scratch(again->around, nbytes);
-		again->pieces[i].nbytes = nbytes;
-	}
-	return again->pieces[i].memory;
-}
+enum { ROWS = 512 };
 
 struct job {
-	struct again again;
+	struct lb_again again;
 	const struct lb_view *x;
 	const struct lb_quant_view *q;
 	const int64_t *left, *right;
@@ -42,29 +19,13 @@ struct job {
 	char *to, *rows, *products; /* scratch: so many rows of x, and of the result */
 };
 
-/* Matrix `at` of a batch, counted in row-major order. */
-static struct lb_view matrix(const struct lb_view *x, int64_t at)
-{
-	struct lb_view ret = { .data = x->data, .dtype = x->dtype, .rank = 2 };
-	int64_t index[LB_MAX_RANK];
-	int axes = x->rank - 2;
-	lb_index_of(axes, x->shape, at, index);
-	ret.data = (char *)x->data + lb_offset_of(axes, index, x->strides) * lb_width_of(x->dtype);
-	for (int i = 0; i < 2; i++) {
-		ret.shape[i] = x->shape[axes + i];
-		ret.strides[i] = x->strides[axes + i];
-	}
-	return ret;
-}
-
 /* The result `product` lies where it belongs if there is one alone. */
 static bool multiply(struct job *j, int64_t which, const struct lb_view *x, void *product)
 {
-	struct lb_quant_view q = { j->q->format, matrix(&j->q->words, which), matrix(&j->q->scales, which), j->q->extra };
+	struct lb_quant_view q = { j->q->format, lb_matrix_at(&j->q->words, which), lb_matrix_at(&j->q->scales, which), j->q->extra };
 	if (q.format.mode == LB_QUANT_AFFINE)
-		q.extra = matrix(&j->q->extra, which);
-	j->again.next = 0;
-	return lb_kernel_quantized_matmul(&j->again.exec, x, &q, j->how, product);
+		q.extra = lb_matrix_at(&j->q->extra, which);
+	return lb_kernel_quantized_matmul(lb_again_next(&j->again), x, &q, j->how, product);
 }
 
 /* The n places in the result that `places` lists, all with matrix `which`. */
@@ -75,13 +36,13 @@ static bool multiply_all(struct job *j, int64_t which, const int64_t *places, in
 		int64_t count = n - first < at_once ? n - first : at_once;
 		places += first ? at_once : 0;
 		if (count == 1) {
-			struct lb_view x = matrix(j->x, j->left[*places]);
+			struct lb_view x = lb_matrix_at(j->x, j->left[*places]);
 			if (!multiply(j, which, &x, j->to + *places * size))
 				return false;
 			continue;
 		}
 		for (int64_t i = 0; i < count; i++) {
-			struct lb_view x = matrix(j->x, j->left[places[i]]);
+			struct lb_view x = lb_matrix_at(j->x, j->left[places[i]]);
 			struct lb_view row = { j->rows + i * j->m * j->k * j->width, x.dtype, 2, { j->m, j->k }, { j->k, 1 } };
 			if (!lb_kernel_copy(&j->again.exec, &row, &x))
 				return false;
@@ -125,8 +86,7 @@ bool lb_kernel_gather_qmm(struct lb_exec *exec, const struct lb_view *x, const s
 	int w_rank = q->words.rank;
 	if (x->rank < 2 || w_rank < 2 || q->scales.rank != w_rank)
 		return lb_fail("gather_qmm: shapes of the matrices do not match");
-	struct job j = { .again = { .exec = *exec, .around = exec },
-			 .x = x,
+	struct job j = { .x = x,
 			 .q = q,
 			 .how = how,
 			 .m = x->shape[x->rank - 2],
@@ -135,7 +95,7 @@ bool lb_kernel_gather_qmm(struct lb_exec *exec, const struct lb_view *x, const s
 			 .width = lb_width_of(x->dtype),
 			 .to = to };
 	int64_t n = lb_shape_size(left->rank, left->shape), matrices = lb_shape_size(w_rank - 2, q->words.shape);
-	j.again.exec.scratch = take_again;
+	lb_again_begin(&j.again, exec);
 	j.left = lb_read_indices(exec, "gather_qmm", left, 0, lb_shape_size(x->rank - 2, x->shape));
 	j.right = j.left ? lb_read_indices(exec, "gather_qmm", right, 0, matrices) : NULL;
 	if (!j.right || n == 0 || j.m == 0 || j.n == 0)

@@ -91,6 +91,16 @@ bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int ax
 /* to (dense) = a @ b, of f16 or bf16, to which each product and each sum is rounded: (…, m, k) by (…, k, n), batch axes
  * already broadcast. */
 bool lb_kernel_matmul_in_steps(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b, void *to);
+
+/* ---- masked.c, segmented.c ---- */
+
+/* to (dense) = a @ b, where of blocks of that size those count that masks of the result, a and b (bool, an element a block)
+ * keep; the result's others are 0. Batch axes of all are already broadcast to the same shape. */
+bool lb_kernel_block_masked_mm(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
+			       const struct lb_view *masks, int64_t block, void *to);
+/* to (dense) = for each of the segments (…, 2), [begin, end), those columns of a matrix a times those rows of b. */
+bool lb_kernel_segmented_mm(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
+			    const struct lb_view *segments, void *to);
 /* `bytes` random ones of each of the keys (…, 2), one key's behind the other's. */
 bool lb_kernel_random_bits(struct lb_exec *exec, const struct lb_view *keys, int64_t bytes, void *to);
 

@@ -1,6 +1,5 @@
 /* Products and transforms that are made of other operations. */
 #include <math.h>
-#include <string.h>
 
 #include "graph/promote.h"
 #include "graph/shape.h"
@@ -31,61 +30,6 @@ lb_tensor *lb_gather_mm(lb_tensor *a, lb_tensor *b, lb_tensor *a_indices, lb_ten
 	}
 	struct lb_tensor *left = chosen(a, a_indices), *right = left ? chosen(b, b_indices) : NULL;
 	return right ? lb_matmul(left, right) : NULL;
-}
-
-/* A mask of blocks as one of the elements of matrices of m rows and n columns. */
-static struct lb_tensor *mask_of_elements(const char *which, struct lb_tensor *mask, int64_t block, int64_t m, int64_t n)
-{
-	int64_t shape[LB_MAX_RANK], rows = (m + block - 1) / block, columns = (n + block - 1) / block;
-	int last = mask->rank - 1;
-	memcpy(shape, mask->shape, sizeof shape);
-	if (mask->rank >= 2 && (shape[last - 1] == 1 || shape[last - 1] == rows) &&
-	    (shape[last] == 1 || shape[last] == columns)) {
-		shape[last - 1] = rows;
-		shape[last] = columns;
-		struct lb_tensor *all = lb_broadcast_to(mask, (lb_list){ mask->rank, shape });
-		all = lb_repeat(lb_repeat(all, block, -2), block, -1);
-		return all ? lb_slice(all, LB_REST, LB_RANGE(0, m), LB_RANGE(0, n)) : NULL;
-	}
-	char text[LB_SHAPE_TEXT];
-	lb_fail("block_masked_mm: %s of shape %s: its last axes are %lld and %lld, or 1: the blocks of %lld in a matrix of %lld x "
-		"%lld",
-		which, lb_shape_text(mask->rank, mask->shape, text), (long long)rows, (long long)columns, (long long)block,
-		(long long)m, (long long)n);
-	return NULL;
-}
-
-/* Blocks of x that are false, whatever is in them, are 0; other masks than bool are factors. */
-static struct lb_tensor *masked(const char *which, struct lb_tensor *x, struct lb_tensor *mask, int64_t block)
-{
-	if (!x || !mask)
-		return x;
-	mask = mask_of_elements(which, mask, block, x->shape[x->rank - 2], x->shape[x->rank - 1]);
-	if (!mask)
-		return NULL;
-	if (mask->dtype != LB_BOOL)
-		return lb_multiply(x, lb_astype(mask, (enum lb_dtype)x->dtype));
-	return lb_where(mask, x, lb_full(LB_SHAPE(), 0, (enum lb_dtype)x->dtype));
-}
-
-lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block, lb_tensor *mask_out, lb_tensor *mask_a,
-			      lb_tensor *mask_b)
-{
-	LB_ENTER_WHOLE();
-	if (!LB_GIVEN("block_masked_mm", a) || !LB_GIVEN("block_masked_mm", b))
-		return NULL;
-	if (block < 1) {
-		lb_fail("block_masked_mm: blocks of %lld; give 1 or more rows and columns", (long long)block);
-		return NULL;
-	}
-	if (a->rank < 2 || b->rank < 2) {
-		char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
-		lb_fail("block_masked_mm: takes matrices, not a %s and b %s", lb_shape_text(a->rank, a->shape, ta),
-			lb_shape_text(b->rank, b->shape, tb));
-		return NULL;
-	}
-	struct lb_tensor *left = masked("mask_a", a, mask_a, block), *right = masked("mask_b", b, mask_b, block);
-	return left && right ? masked("mask_out", lb_matmul(left, right), mask_out, block) : NULL;
 }
 
 /* ---- Hadamard's matrices ---- */

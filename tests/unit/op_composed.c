@@ -200,11 +200,6 @@ static lb_tensor *run_gather_mm(const struct call *c)
 	return lb_gather_mm(c->in[0], c->in[1], c->in[2], c->in[3]);
 }
 
-static lb_tensor *run_block_masked_mm(const struct call *c)
-{
-	return lb_block_masked_mm(c->in[0], c->in[1], args_int(c->args, "block", 1), c->in[2], c->in[3], c->in[4]);
-}
-
 static lb_tensor *run_hadamard_transform(const struct call *c)
 {
 	return lb_hadamard_transform(c->in[0], args_double(c->args, "scale", 0));
@@ -429,7 +424,7 @@ static lb_tensor *run_cross(const struct call *c)
 	TRIANGLE_OPS(X) X(inv) X(det) X(pinv) X(svdvals) X(solve) X(solve_triangular) X(qr) X(svd) X(eigh) X(lu) X(eig) X(eigvals) X(slogdet) X(norm) \
 	X(vector_norm) X(matrix_norm) X(cross)
 /* clang-format off */
-#define OPS(X) X(gather_mm) X(block_masked_mm) X(hadamard_transform) X(conv3d) X(conv_transpose) X(conv_transpose3d) X(convolve) X(logical_xor) WINDOW_OPS(X) FFT_OPS(X) LINALG_OPS(X) UNARY_OPS(X) CLOSE_OPS(X) K_OPS(X) DIAGONAL_OPS(X) AXES_OPS(X) PRODUCT_OPS(X) SCAN_OPS(X) \
+#define OPS(X) X(gather_mm) X(hadamard_transform) X(conv3d) X(conv_transpose) X(conv_transpose3d) X(convolve) X(logical_xor) WINDOW_OPS(X) FFT_OPS(X) LINALG_OPS(X) UNARY_OPS(X) CLOSE_OPS(X) K_OPS(X) DIAGONAL_OPS(X) AXES_OPS(X) PRODUCT_OPS(X) SCAN_OPS(X) \
 	X(round_to) X(nan_to_num) X(divmod) X(array_equal) X(std) X(median) X(minmax) X(diff) X(cross_entropy) X(linspace) X(tri) X(unflatten) X(roll) X(repeat) \
 	X(tile) X(meshgrid) X(split_at) X(pad_edge) X(tensordot)
 /* clang-format on */

@@ -93,6 +93,16 @@ static lb_tensor *run_matmul_in_steps(const struct call *c)
 	return lb_matmul_in_steps(c->in[0], c->in[1]);
 }
 
+static lb_tensor *run_block_masked_mm(const struct call *c)
+{
+	return lb_block_masked_mm(c->in[0], c->in[1], args_int(c->args, "block", 0), c->in[2], c->in[3], c->in[4]);
+}
+
+static lb_tensor *run_segmented_mm(const struct call *c)
+{
+	return lb_segmented_mm(c->in[0], c->in[1], c->in[2]);
+}
+
 static lb_tensor *run_searchsorted(const struct call *c)
 {
 	return lb_searchsorted(c->in[0], c->in[1], args_int(c->args, "right", 0));
@@ -199,7 +209,7 @@ static lb_tensor *run_conv2d_weight_grad(const struct call *c)
 /* clang-format off */
 #define OPS(X) GRADS(X) \
 	X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(scan) X(partition) X(argpartition) X(matmul_in_steps) X(bitcast) X(random_bits) \
-	X(searchsorted) X(to_fp8) X(from_fp8) \
+	X(block_masked_mm) X(segmented_mm) X(searchsorted) X(to_fp8) X(from_fp8) \
 	X(categorical) X(sort) X(argsort) \
 	X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 /* clang-format on */

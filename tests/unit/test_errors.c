@@ -388,6 +388,8 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_cross_entropy(of(LB_C64, LB_SHAPE(2)), of(LB_I32, LB_SHAPE())), "cross_entropy complex64");
 	FAILS_AT_ONCE(lb_cross_entropy(of(LB_I32, LB_SHAPE(2)), of(LB_I32, LB_SHAPE())), "cross_entropy int32");
 	FAILS_AT_ONCE(lb_cross_entropy(x23(), of(LB_F32, LB_SHAPE(2))), "cross_entropy integers float32");
+	FAILS(lb_segmented_mm(x23(), lb_transpose(x23(), LB_ALL_AXES), lb_full(LB_SHAPE(2), 4, LB_I32)), "segmented_mm segment 0 4 3");
+	FAILS(lb_segmented_mm(x23(), lb_transpose(x23(), LB_ALL_AXES), lb_full(LB_SHAPE(2), -1, LB_I32)), "segmented_mm -1");
 	FAILS(lb_cross_entropy(x23(), lb_full(LB_SHAPE(2), 3, LB_I32)), "3");
 	FAILS_AT_ONCE(lb_linspace(0, INFINITY, 3, true, LB_F32), "linspace");
 	FAILS_AT_ONCE(lb_linspace(0, 1, -1, true, LB_F32), "linspace -1");

@@ -346,6 +346,22 @@ FN(f_matmul_same, lb_matmul(a, lb_transpose(a, LB_ALL_AXES)))
 FN(f_addmm, lb_addmm(c, a, b, 0.5, -2))
 FN(f_linear, lb_linear(a, b, c))
 FN(f_einsum, lb_einsum("bij,kj->bik", 2, in))
+static lb_tensor *kept(int64_t rows, int64_t columns)
+{
+	static const uint8_t cells[] = { 1, 0, 1, 1, 1, 0 };
+	return lb_from_data(cells, (size_t)(rows * columns), LB_SHAPE(rows, columns), LB_BOOL);
+}
+
+static lb_tensor *ranges(void)
+{
+	return lb_from_data((int32_t[]){ 0, 2, 1, 4, 3, 3 }, 24, LB_SHAPE(3, 2), LB_I32);
+}
+
+FN(f_block_masked_mm, lb_block_masked_mm(a, b, 2, kept(2, 1), kept(2, 2), NULL))
+FN(f_block_masked_mm_b, lb_block_masked_mm(a, b, 2, NULL, NULL, kept(2, 1)))
+FN(f_block_factors, lb_block_masked_mm(a, b, 2, c, kept(2, 2), NULL))
+FN(f_segmented_mm, lb_segmented_mm(a, b, ranges()))
+FN(f_segmented_none, lb_add(lb_sum(lb_segmented_mm(a, b, lb_zeros(LB_SHAPE(0, 2), LB_I32)), LB_ALL_AXES, false), lb_sum(a, LB_ALL_AXES, false)))
 FN(f_gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
 FN(f_block_masked, lb_block_masked_mm(a, b, 2, lb_slice(b, LB_RANGE(0, 2), LB_RANGE(0, 1)), lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)),
 				      lb_from_data((bool[]){ true, false }, 2, LB_SHAPE(2, 1), LB_BOOL)))
@@ -422,6 +438,12 @@ static void products(void **state)
 		{ "addmm", f_addmm, "3;3;", -1, 1, false },
 		{ "addmm linear", f_linear, "2,2,3;4,3;4", -1, 1, true },
 		{ "matmul einsum", f_einsum, "2,2,3;4,3", -1, 1, false },
+		{ "block_masked_mm", f_block_masked_mm, "3,4;4,2", -1, 1, true },
+		{ "block_masked_mm", f_block_masked_mm, "2,3,4;4,2", -1, 1, false },
+		{ "block_masked_mm", f_block_masked_mm_b, "3,4;4,2", -1, 1, true },
+		{ "block_masked_mm", f_block_factors, "3,4;4,2;2,1", -1, 1, true },
+		{ "segmented_mm", f_segmented_mm, "2,4;4,3", -1, 1, true },
+		{ "segmented_mm", f_segmented_none, "2,4;4,3", -1, 1, false },
 		{ "matmul gather_mm", f_gather_mm, "2,2,3;3,2", -1, 1, true },
 		{ "matmul block_masked_mm", f_block_masked, "3,4;4,2", -1, 1, true },
 		{ "add hadamard_transform", f_hadamard, "2,4", -1, 1, true },

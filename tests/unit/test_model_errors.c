@@ -60,14 +60,23 @@ static void composed(void **state)
 	(void)state;
 	lb_tensor *cube = of(LB_F32, LB_SHAPE(1, 2, 2, 2, 4)), *image = of(LB_F32, LB_SHAPE(1, 2, 2, 4));
 	lb_conv_options o = { .groups = 2 };
+	lb_tensor *x32 = of(LB_F32, LB_SHAPE(3, 2)), *row = of(LB_BOOL, LB_SHAPE(1, 2));
+	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x23(), 2, NULL, NULL, NULL), "block_masked_mm (2,3)");
+	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x32, 0, NULL, NULL, NULL), "block_masked_mm block_size 0");
+	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x32, 2, row, NULL, NULL), "block_masked_mm mask_out (1,2) (1, 1)");
+	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x32, 2, NULL, NULL, row), "block_masked_mm mask_b (1,2) (2, 1)");
+	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x32, 2, NULL, of(LB_I32, LB_SHAPE(1, 2)), NULL), "mask_a int32 bool");
+	FAILS_AT_ONCE(lb_block_masked_mm(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2)), 2, NULL, NULL, NULL),
+		      "block_masked_mm int32 lb_astype");
+	lb_tensor *pair = of(LB_I32, LB_SHAPE(2));
+	FAILS_AT_ONCE(lb_segmented_mm(x23(), x23(), pair), "segmented_mm (2,3)");
+	FAILS_AT_ONCE(lb_segmented_mm(of(LB_F32, LB_SHAPE(1, 2, 3)), x32, pair), "segmented_mm (1,2,3) lb_vmap");
+	FAILS_AT_ONCE(lb_segmented_mm(x23(), x32, of(LB_I32, LB_SHAPE(3))), "segmented_mm segments (3)");
+	FAILS_AT_ONCE(lb_segmented_mm(x23(), x32, of(LB_I32, LB_SHAPE())), "segmented_mm segments ()");
+	FAILS_AT_ONCE(lb_segmented_mm(x23(), x32, of(LB_F32, LB_SHAPE(2))), "segmented_mm float32");
 	FAILS_AT_ONCE(lb_gather_mm(x23(), VECTOR(3), NULL, NULL), "gather_mm (2,3) (3)");
 	FAILS_AT_ONCE(lb_gather_mm(x23(), x23(), VECTOR(3), NULL), "gather_mm float32");
 	FAILS_AT_ONCE(lb_gather_mm(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2)), NULL, NULL), "int32 lb_astype");
-	FAILS_AT_ONCE(lb_block_masked_mm(x23(), VECTOR(3), 1, NULL, NULL, NULL), "block_masked_mm (2,3) (3)");
-	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x23(), 0, NULL, NULL, NULL), "block_masked_mm 0");
-	FAILS_AT_ONCE(lb_block_masked_mm(x23(), of(LB_F32, LB_SHAPE(3, 2)), 2, NULL, x23(), NULL), "block_masked_mm mask_a (2,3) 1 2");
-	FAILS_AT_ONCE(lb_block_masked_mm(x23(), of(LB_F32, LB_SHAPE(3, 2)), 2, VECTOR(1), NULL, NULL), "block_masked_mm mask_out (1)");
-	FAILS_AT_ONCE(lb_block_masked_mm(x23(), x23(), 2, NULL, NULL, NULL), "matmul (2,3)");
 	FAILS_AT_ONCE(lb_hadamard_transform(x23(), 0), "hadamard_transform (2,3) 12");
 	FAILS_AT_ONCE(lb_hadamard_transform(of(LB_F32, LB_SHAPE(2, 0)), 0), "hadamard_transform (2,0)");
 	FAILS_AT_ONCE(lb_hadamard_transform(of(LB_C64, LB_SHAPE(4)), 0), "hadamard_transform complex64");

@@ -219,6 +219,9 @@ static void models(void **state)
 			same(lb_conv2d_weight_grad(image, LB_SHAPE(6, 3, 2, 2), grad, options));
 			same(lb_hadamard_transform(lb_tile(m, LB_SHAPE(1, 4)), 0));
 			same(lb_block_masked_mm(x, lb_swapaxes(x, -1, -2), 2, lb_full(LB_SHAPE(1, 1), 0.5, LB_F32), NULL, NULL));
+			lb_tensor *turned = lb_swapaxes(x, -1, -2);
+			same(lb_block_masked_mm(x, turned, 3, NULL, lb_full(LB_SHAPE(1, (lb_dim(x, -1) + 2) / 3), 1, LB_BOOL), NULL));
+			same(lb_segmented_mm(m, lb_transpose(m, LB_ALL_AXES), lb_full(LB_SHAPE(2, 2), 1, LB_I64)));
 			same(lb_gather_mm(x, lb_swapaxes(x, -1, -2), lb_full(LB_SHAPE(3), 1, LB_I32), lb_arange(0, 1, 1, LB_I32)));
 			same(lb_conv_transpose2d(image, lb_slice(kernel, LB_REST, LB_RANGE(0, 2)), options, LB_SHAPE(1, 0)));
 			same(lb_conv3d(lb_expand_dims(image, LB_AXES(1)), lb_expand_dims(kernel, LB_AXES(1)),

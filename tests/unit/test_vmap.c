@@ -593,6 +593,13 @@ FN(addmm, lb_addmm(c, a, b, 0.5, -2))
 FN(linear, lb_linear(a, b, c))
 FN(matmul_in_steps, lb_matmul_in_steps(half(a), half(b)))
 FN(einsum, lb_einsum("bij,kj->bik", 2, in))
+static lb_tensor *kept(void)
+{
+	return lb_from_data((uint8_t[]){ 1, 0, 0, 1 }, 4, LB_SHAPE(2, 2), LB_BOOL);
+}
+
+FN(block_masked_mm, lb_block_masked_mm(a, b, 2, NULL, kept(), NULL))
+FN(segmented_mm, lb_segmented_mm(a, b, lb_from_data((int32_t[]){ 0, 2, 1, 3 }, 16, LB_SHAPE(2, 2), LB_I32)))
 FN(gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
 FN(block_masked, lb_block_masked_mm(a, b, 2, NULL, lb_greater(lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)), lb_scalar(0)), NULL))
 FN(hadamard, lb_hadamard_transform(a, 0))
@@ -642,6 +649,8 @@ static void products(void **state)
 		CASE(matmul_in_steps, "2,3;3,2"),
 		CASE(matmul_in_steps, "2,2,3;3,2"),
 		SMOOTH(einsum, "2,2,3;4,3"),
+		SMOOTH(block_masked_mm, "3,4;4,2"),
+		SMOOTH(segmented_mm, "2,3;3,2"),
 		SMOOTH(gather_mm, "2,2,3;3,2"),
 		SMOOTH(block_masked, "3,4;4,2"),
 		SMOOTH(hadamard, "2,4"),

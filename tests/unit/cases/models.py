@@ -274,6 +274,69 @@ def sorts(suite):
                            x.map(lambda _: top), "value", axis=axis, k=k)
 
 
+def numbers(rng, dtype, shape):
+    x = normal(rng, dtype, shape)
+    return x if dtype != "complex64" else Tensor(x.a + 1j * rng.standard_normal(shape), dtype)
+
+
+def wider(x):
+    return x.a.astype(np.complex128 if x.dtype == "complex64" else np.float64)
+
+
+def by_block(mask, block, rows, columns):
+    return np.repeat(np.repeat(mask, block, -2), block, -1)[..., :rows, :columns]
+
+
+def blocks(suite):
+    rng = np.random.default_rng(53)
+    for dtype in FLOATS + ["complex64"]:
+        for block, batches, (m, k, n) in ((2, ((), (), (), (), ()), (5, 7, 4)), (3, ((2, 1), (3,), (), (2, 3), (3,)), (4, 9, 7)),
+                                          (64, ((), (2,), (), (), ()), (3, 5, 2)), (1, ((),) * 5, (3, 4, 5)),
+                                          (32, ((),) * 5, (100, 130, 70)), (4, ((),) * 5, (3, 0, 6)), (4, ((),) * 5, (0, 3, 6))):
+            a, b = (numbers(rng, dtype, batches[i] + s) for i, s in enumerate(((m, k), (k, n))))
+            sizes = ((m, n), (m, k), (k, n))
+            for kept in range(8):
+                for kind in ("bool", "float32" if dtype == "complex64" else dtype):
+                    masks = [None] * 3
+                    wholes = [np.ones(s) for s in sizes]
+                    for i in range(3):
+                        if not kept >> i & 1:
+                            continue
+                        shape = batches[2 + i] + tuple(-(-s // block) for s in sizes[i])
+                        masks[i] = Tensor(rng.integers(0, 3, shape) > 0 if kind == "bool" else rng.integers(-1, 2, shape) * 0.5, kind)
+                        wholes[i] = by_block(masks[i].a.astype(float), block, *sizes[i])
+                    y = wholes[0] * ((wholes[1] * wider(a)) @ (wholes[2] * wider(b)))
+                    name = "block_masked_mm/%s/%d/%dx%dx%d/%d/%s" % (dtype, block, m, k, n, kept, kind)
+                    suite.case(name, "block_masked_mm", [a, b] + masks, Tensor(y, dtype), near(dtype, 20 + k), block=block)
+    # what a mask drops is not looked at
+    a = Tensor([[np.nan, 1, 2], [np.inf, 3, 4]], "float32")
+    mask = Tensor([[False, True, True]] * 2, "bool")
+    b = Tensor([[np.nan], [1], [2]], "float32")
+    suite.case("block_masked_mm/nan", "block_masked_mm", [a, b, None, mask, None], Tensor([[5], [11]], "float32"), block=1)
+    # one for all rows, or columns, of blocks
+    a, b = normal(rng, "float32", (3, 4)), normal(rng, "float32", (4, 4))
+    masks = [Tensor([[True, False]], "bool"), Tensor([[True], [False]], "bool"), None]
+    y = ((wide(a) * [[1], [1], [0]]) @ wide(b)) * [1, 1, 0, 0]
+    suite.case("block_masked_mm/row", "block_masked_mm", [a, b] + masks, Tensor(y, "float32"), near("float32", 20), block=2)
+
+
+def segments(suite):
+    rng = np.random.default_rng(54)
+    for dtype in FLOATS + ["complex64"]:
+        for m, k, n in ((3, 10, 4), (1, 40, 33), (0, 6, 2), (2, 0, 3)):
+            a, b = numbers(rng, dtype, (m, k)), numbers(rng, dtype, (k, n))
+            for shape in ((4,), (2, 3), (), (0,)):
+                ranges = rng.integers(0, k + 1, shape + (2,))
+                y = np.zeros(shape + (m, n), wider(a).dtype)
+                for at in np.ndindex(*shape):
+                    begin, end = ranges[at]
+                    if begin < end:
+                        y[at] = wider(a)[:, begin:end] @ wider(b)[begin:end]
+                for kind in ("int64", "uint32", "uint8"):
+                    suite.case("segmented_mm/%s/%dx%dx%d/%s/%s" % (dtype, m, k, n, shape_name(shape), kind), "segmented_mm",
+                               [a, b, Tensor(ranges, kind)], Tensor(y, dtype), near(dtype, 20 + k))
+
+
 def searches(suite):
     rng = np.random.default_rng(31)
     for dtype in REAL:
@@ -521,6 +584,8 @@ def write(suite):
     cumsums(suite)
     categoricals(suite)
     sorts(suite)
+    blocks(suite)
+    segments(suite)
     searches(suite)
     eight_bits(suite)
     attentions(suite)

@@ -31,38 +31,6 @@ def gathers(suite, rng):
             suite.case("gather_mm/%s/%s" % (dtype, name), "gather_mm", inputs, Tensor(y, dtype), near(dtype, 20))
 
 
-def block_masked(suite, rng):
-    def spread(mask, block, m, n):
-        mask = np.broadcast_to(mask, mask.shape[:-2] + (-(-m // block), -(-n // block)))
-        return np.repeat(np.repeat(mask, block, -2), block, -1)[..., :m, :n]
-
-    def put(x, mask, block):
-        if mask is None:
-            return x
-        m = spread(mask.a, block, *x.shape[-2:])
-        return np.where(m, x, 0) if mask.dtype == "bool" else x * m.astype(np.float64)
-
-    for dtype in FLOATS:
-        for block, left, right in ((1, (3, 4), (4, 2)), (2, (5, 7), (7, 3)), (4, (2, 9, 8), (8, 6)), (32, (33, 70), (70, 1)),
-                                   (3, (2, 1, 4, 5), (3, 5, 7)), (2, (0, 3), (3, 4)), (2, (3, 0), (0, 4))):
-            (m, k), n = left[-2:], right[-1]
-            grid = lambda rows, columns, *batch: batch + (-(-rows // block), -(-columns // block))
-            a, b = normal(rng, dtype, left), normal(rng, dtype, right)
-            out, of_a, of_b = (random_values(rng, "bool", shape) for shape in (grid(m, n), grid(m, k), grid(k, n)))
-            batch = random_values(rng, "bool", grid(m, k, *left[:-2]))
-            factors = Tensor(rng.integers(-2, 3, grid(k, n)), "float32")
-            row = random_values(rng, "bool", (1, grid(m, n)[-1]))
-            for name, masks in (("none", (None, None, None)), ("all", (out, of_a, of_b)), ("out", (out, None, None)),
-                                ("a", (None, batch, None)), ("factors", (None, None, factors)), ("row", (row, None, of_b))):
-                y = put(put(wide(a), masks[1], block) @ put(wide(b), masks[2], block), masks[0], block)
-                suite.case("block_masked_mm/%s/%s/%d/%s" % (dtype, shape_name(left), block, name), "block_masked_mm",
-                           [a, b, *masks], Tensor(y, dtype), near(dtype, 2 * max(k, 20)), block=block)
-    hole = Tensor(np.array([[1, np.nan], [np.inf, 2]]), "float32")
-    suite.case("block_masked_mm/nan", "block_masked_mm", [hole, Tensor(np.eye(2), "float32"), None,
-                                                          Tensor(np.eye(2) > 0, "bool"), None],
-               Tensor([[1, 0], [0, 2]], "float32"), block=1)
-
-
 def hadamard(suite, rng):
     def powers(n):
         h = np.ones((1, 1))
@@ -180,5 +148,5 @@ def fourier(suite, rng):
 
 def write(suite):
     rng = np.random.default_rng(22)
-    for part in (gathers, hadamard, convolutions, transposed3, fourier, block_masked):
+    for part in (gathers, hadamard, convolutions, transposed3, fourier):
         part(suite, rng)
