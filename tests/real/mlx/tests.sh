@@ -21,7 +21,7 @@ mlx_answers()
 		-e 's/#[0-9][0-9]*/#N/g; s/^#N  */#N /; s/^id  */id /; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g' \
 		-e 's/"\(id\|root\|from\|to\|references\)":[0-9]*/"\1":N/g' \
 		-e 's/"inputs":\[[0-9,]*\]/"inputs":[N]/g; s/"\(buffer\|pending\)":{[^}]*}/"\1":{}/g; s/"pointers\(_unknown\)*":.*//' \
-		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d' \
+		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d; /^The core did not save the pages/d' \
 		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *[0-9.]* K*i*B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
 		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^[0-9]* records* of this live/d; /^1 record /d; /^  kept: /d; / mlx.core.random.state/d' \
 		-e 's/,*{"name":"status","text":"[a-z]*"}//'
