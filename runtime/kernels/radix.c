@@ -103,11 +103,9 @@ SORT(u64)
 	static void count_##K(void *arg, int64_t begin, int64_t end) \
 	{ \
 		struct split_##K *s = arg; \
-		for (int64_t p = begin; p < end; p++) { \
-			memset(s->counts[p], 0, sizeof s->counts[p]); \
+		for (int64_t p = begin; p < end; p++) \
 			for (int64_t i = s->n * p / s->pieces; i < s->n * (p + 1) / s->pieces; i++) \
 				s->counts[p][s->x[i] >> s->shift & (PARTS - 1)]++; \
-		} \
 	} \
 	static void scatter_##K(void *arg, int64_t begin, int64_t end) \
 	{ \

@@ -69,17 +69,19 @@ static struct lb_tensor *of_each_block(int i, struct lb_tensor *mask, const stru
 	return lb_broadcast_to(mask, (lb_list){ mask->rank, shape });
 }
 
-static bool check_blocks(struct lb_tensor *const *xs, int64_t block, enum lb_dtype *dtype, const void *site)
+static bool check_operands(struct lb_tensor *const *xs, int64_t block, enum lb_dtype *dtype, const void *site)
 {
 	static const char name[] = "block_masked_mm";
 	if (block < 1)
 		return lb_fail("%s: a block_size of %lld; it is 1 at least", name, (long long)block);
-	if (!check_matrices(name, xs[0], xs[1], dtype, site))
-		return false;
-	for (int i = 0; i < MASKS; i++) {
+	return check_matrices(name, xs[0], xs[1], dtype, site);
+}
+
+static bool check_masks(struct lb_tensor *const *xs, int64_t block)
+{
+	for (int i = 0; i < MASKS; i++)
 		if (xs[2 + i] && !check_mask(i, xs[2 + i], xs[0], xs[1], block))
 			return false;
-	}
 	return true;
 }
 
@@ -126,10 +128,12 @@ lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block_size, lb
 		return NULL;
 	struct lb_tensor *xs[2 + MASKS] = { a, b, mask_out, mask_a, mask_b }, *factors[MASKS] = { NULL };
 	enum lb_dtype dtype;
-	for (int i = 0; i < MASKS && block_size > 0 && a->rank > 1 && b->rank > 1; i++)
+	if (!check_operands(xs, block_size, &dtype, site))
+		return NULL;
+	for (int i = 0; i < MASKS; i++)
 		if (xs[2 + i] && !(xs[2 + i] = of_each_block(i, xs[2 + i], a, b, block_size)))
 			return NULL;
-	if (!check_blocks(xs, block_size, &dtype, site))
+	if (!check_masks(xs, block_size))
 		return NULL;
 	for (int i = 0; i < MASKS; i++) {
 		int64_t rows, columns;
@@ -159,7 +163,7 @@ struct lb_tensor *lb_remake_block_masked_mm(const struct lb_recipe *r)
 {
 	struct lb_tensor *xs[2 + MASKS] = { r->x[0], r->x[1], r->x[2], r->x[3], r->x[4] };
 	enum lb_dtype dtype;
-	if (!check_blocks(xs, r->params[0], &dtype, r->site))
+	if (!check_operands(xs, r->params[0], &dtype, r->site) || !check_masks(xs, r->params[0]))
 		return NULL;
 	if (xs[0]->dtype != xs[1]->dtype || xs[2]->dtype != LB_BOOL || xs[3]->dtype != LB_BOOL || xs[4]->dtype != LB_BOOL)
 		return lb_senseless(r);

@@ -2,7 +2,7 @@
  * another. Digits are put in the strips' order first: four even elements, four odd ones, and so on. What tiles add up, the
  * whole numbers of a span of elements, goes through memory to the vectors that scale it, while the next span's are added. */
 #include "kernels/codes.h"
-#include "kernels/simd/tiles.h"
+#include "kernels/simd/panels.h"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
@@ -145,19 +145,12 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 		} \
 		lb_amx_end(); \
 	}
-KIND(affine_1, false, 1, 32)
-KIND(affine_3, false, 3, 32)
-KIND(e2m1_1, true, 1, 32)
-KIND(e2m1_3, true, 3, 32)
-KIND(small_1, true, 1, 16)
-KIND(small_3, true, 3, 16)
+LB_PANEL_KINDS(KIND)
 
 void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x,
 					     int planes, int64_t first, float *sums, int64_t sums_row)
 {
 	typedef void function(const struct lb_panel *, int64_t, const struct lb_cut_rows *, int64_t, float *, int64_t);
-	static function *const functions[3][2] = { { affine_1, affine_3 }, { e2m1_1, e2m1_3 }, { small_1, small_3 } };
-	_Static_assert(LB_PLANES == 3, "the number of planes");
-	functions[panel->group == 16 ? 2 : panel->e2m1][planes > 1](panel, m, x, first, sums, sums_row);
+	LB_PANEL_FUNCTION(panel, planes)(panel, m, x, first, sums, sums_row);
 }
 #endif

@@ -43,27 +43,13 @@ void LB_ISA_NAME(lb_tile_random_words)(uint64_t key, uint64_t first, uint32_t do
 	}
 }
 
-static inline float float_of(uint32_t bits)
-{
-	float x;
-	memcpy(&x, &bits, sizeof x);
-	return x;
-}
-
-static inline uint32_t bits_of(float x)
-{
-	uint32_t bits;
-	memcpy(&bits, &x, sizeof bits);
-	return bits;
-}
-
 /* log(x) of a normal number: x = 2^e (1 + f), with 1 + f from sqrt(1/2) to sqrt(2), and the polynomial of Cephes' logf
  * (Moshier). */
 static inline float log_of(float x)
 {
-	uint32_t shifted = bits_of(x) - 0x3f3504f3; /* sqrt(1/2) */
+	uint32_t shifted = lb_float_to_bits(x) - 0x3f3504f3; /* sqrt(1/2) */
 	int32_t e = (int32_t)shifted >> 23;
-	float f = float_of((shifted & 0x7fffff) + 0x3f3504f3) - 1, scale = (float)e, z = f * f;
+	float f = lb_bits_to_float((shifted & 0x7fffff) + 0x3f3504f3) - 1, scale = (float)e, z = f * f;
 	float y = 7.0376836292e-2f;
 	y = y * f - 1.1514610310e-1f;
 	y = y * f + 1.1676998740e-1f;
@@ -89,11 +75,11 @@ static inline void box_muller(const uint32_t *restrict first, const uint32_t *re
 		float sine = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
 		float cosine = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z -
 			       0.5f * z + 1;
-		uint32_t odd = (uint32_t)-(quarter & 1), s = bits_of(sine), c = bits_of(cosine);
+		uint32_t odd = (uint32_t)-(quarter & 1), s = lb_float_to_bits(sine), c = lb_float_to_bits(cosine);
 		uint32_t sine_bits = ((s & ~odd) | (c & odd)) ^ (uint32_t)(quarter & 2) << 30;
 		uint32_t cosine_bits = ((c & ~odd) | (s & odd)) ^ (uint32_t)((quarter + 1) & 2) << 30;
-		to[4 * i] = radius * float_of(cosine_bits);
-		to[4 * i + 1] = radius * float_of(sine_bits);
+		to[4 * i] = radius * lb_bits_to_float(cosine_bits);
+		to[4 * i + 1] = radius * lb_bits_to_float(sine_bits);
 	}
 }
 
