@@ -1,5 +1,8 @@
 /* The worker pool: one job at a time, cut into pieces that the calling thread and
- * the workers take from a common counter.
+ * the workers take from a common counter. Those who find none watch it for a while before they
+ * sleep: kernels follow one another within microseconds, and to be woken takes many. The counter has
+ * the job's number in it, so that who comes late can take no piece of a job that is over, and what
+ * it reads of a job whose piece it has taken stays as it is until it has done it.
  *
  * Whoever calls lb_parallel() tries to get the pool; who finds it busy (another
  * thread's job, or a nested call) does the work alone, so nobody waits for a job
@@ -13,25 +16,31 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "kernels/kernels.h"
 
-enum { MAX_WIDTH = 256, PIECES_PER_THREAD = 4, SPINS = 2000, STACK_BYTES = 512 << 10 };
+enum { MAX_WIDTH = 256, PIECES_PER_THREAD = 4, STACK_BYTES = 512 << 10 };
+enum { WATCH_NS = 200000, LOOKS = 32 /* between two readings of the clock */ };
+
+/* Of a ticket: how many pieces nobody has taken; above, the job's number. */
+enum { UNTAKEN = 0xffff, ONE_JOB = 0x10000 };
+_Static_assert(MAX_WIDTH * PIECES_PER_THREAD <= UNTAKEN, "pieces fit a ticket");
 
 static struct {
 	pthread_mutex_t owner; /* held by the caller whose job runs */
-	pthread_mutex_t lock;  /* guards what follows, up to the job */
+	pthread_mutex_t lock;  /* of the conditions */
 	pthread_cond_t start, done;
-	uint64_t generation;   /* of the job */
-	int active;            /* workers inside the current job */
 	int workers;
 	bool tried;            /* to make workers */
-	/* the job; written by the owner while no worker is active */
+	_Atomic int asleep;    /* workers that wait for `start` */
+	_Atomic bool awaited;  /* the owner waits for `done` */
+	/* the job; written by the owner while there is no piece of one */
 	void (*work)(void *arg, int64_t begin, int64_t end);
 	void *arg;
 	int64_t n, pieces;
-	_Atomic int64_t next;
-	_Atomic uint64_t posted; /* copy of generation, to be watched without the lock */
+	_Atomic uint64_t ticket;
+	_Atomic int64_t unfinished; /* pieces */
 } pool = {
 	.owner = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -62,6 +71,8 @@ static inline void relax(void)
 {
 #ifdef __x86_64__
 	__builtin_ia32_pause();
+#elif defined __aarch64__
+	__asm__ volatile("isb");
 #endif
 }
 
@@ -72,37 +83,61 @@ static int64_t piece_begin(int64_t n, int64_t pieces, int64_t i)
 	return i * each + (i < rest ? i : rest);
 }
 
+static bool has_pieces(void)
+{
+	return atomic_load(&pool.ticket) & UNTAKEN;
+}
+
+static bool is_finished(void)
+{
+	return atomic_load(&pool.unfinished) == 0;
+}
+
+/* Looks again and again, for a while; whether it came true. */
+static bool watch(bool (*is_so)(void))
+{
+	uint64_t begin = lb_clock_ns();
+	do {
+		for (int i = 0; i < LOOKS; i++) {
+			if (is_so())
+				return true;
+			relax();
+		}
+	} while (lb_clock_ns() - begin < WATCH_NS);
+	return false;
+}
+
 static void take_pieces(void)
 {
-	for (;;) {
-		int64_t i = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
-		if (i >= pool.pieces)
-			return;
+	uint64_t ticket = atomic_load(&pool.ticket);
+	while (ticket & UNTAKEN) {
+		if (!atomic_compare_exchange_weak(&pool.ticket, &ticket, ticket - 1))
+			continue;
+		int64_t i = pool.pieces - (int64_t)(ticket & UNTAKEN);
 		pool.work(pool.arg, piece_begin(pool.n, pool.pieces, i), piece_begin(pool.n, pool.pieces, i + 1));
+		/* who sleeps says so before it looks a last time */
+		if (atomic_fetch_sub(&pool.unfinished, 1) == 1 && atomic_load(&pool.awaited)) {
+			pthread_mutex_lock(&pool.lock);
+			pthread_cond_signal(&pool.done);
+			pthread_mutex_unlock(&pool.lock);
+		}
+		ticket = atomic_load(&pool.ticket);
 	}
 }
 
 static void *worker_main(void *unused)
 {
 	(void)unused;
-	uint64_t seen = 0;
 	for (;;) {
-		for (int i = 0; i < SPINS; i++) {
-			if (atomic_load_explicit(&pool.posted, memory_order_relaxed) != seen)
-				break;
-			relax();
+		if (!watch(has_pieces)) {
+			pthread_mutex_lock(&pool.lock);
+			atomic_fetch_add(&pool.asleep, 1);
+			while (!has_pieces())
+				pthread_cond_wait(&pool.start, &pool.lock);
+			atomic_fetch_sub(&pool.asleep, 1);
+			pthread_mutex_unlock(&pool.lock);
 		}
-		pthread_mutex_lock(&pool.lock);
-		while (pool.generation == seen)
-			pthread_cond_wait(&pool.start, &pool.lock);
-		seen = pool.generation;
-		pool.active++;
-		pthread_mutex_unlock(&pool.lock);
 		take_pieces();
-		pthread_mutex_lock(&pool.lock);
-		if (--pool.active == 0)
-			pthread_cond_signal(&pool.done);
-		pthread_mutex_unlock(&pool.lock);
 	}
 	return NULL;
 }
@@ -139,13 +174,30 @@ static bool have_workers(void)
 	return pool.workers > 0;
 }
 
-static void wait_for_workers(void)
+static void post(int64_t n, int64_t pieces, void (*work)(void *arg, int64_t begin, int64_t end), void *arg)
 {
+	pool.work = work;
+	pool.arg = arg;
+	pool.n = n;
+	pool.pieces = pieces;
+	atomic_store(&pool.unfinished, pieces);
+	atomic_store(&pool.ticket, (atomic_load(&pool.ticket) & ~(uint64_t)UNTAKEN) + ONE_JOB + (uint64_t)pieces);
+	if (atomic_load(&pool.asleep) == 0)
+		return;
 	pthread_mutex_lock(&pool.lock);
-	/* A worker that comes late finds no piece; it must not find the next job half written. */
-	while (pool.active > 0)
+	pthread_cond_broadcast(&pool.start);
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static void wait_for_pieces(void)
+{
+	if (watch(is_finished))
+		return;
+	pthread_mutex_lock(&pool.lock);
+	atomic_store(&pool.awaited, true);
+	while (!is_finished())
 		pthread_cond_wait(&pool.done, &pool.lock);
-	pool.pieces = 0;
+	atomic_store(&pool.awaited, false);
 	pthread_mutex_unlock(&pool.lock);
 }
 
@@ -167,18 +219,8 @@ void lb_parallel(const struct lb_exec *exec, int64_t n, int64_t grain,
 		return;
 	}
 	int64_t pieces = n / grain, most = (int64_t)(pool.workers + 1) * PIECES_PER_THREAD;
-	pthread_mutex_lock(&pool.lock);
-	while (pool.active > 0) /* workers that came late to the last job */
-		pthread_cond_wait(&pool.done, &pool.lock);
-	pool.work = work;
-	pool.arg = arg;
-	pool.n = n;
-	pool.pieces = pieces < most ? pieces : most;
-	atomic_store_explicit(&pool.next, 0, memory_order_relaxed);
-	atomic_store_explicit(&pool.posted, ++pool.generation, memory_order_relaxed);
-	pthread_cond_broadcast(&pool.start);
-	pthread_mutex_unlock(&pool.lock);
+	post(n, pieces < most ? pieces : most, work, arg);
 	take_pieces();
-	wait_for_workers();
+	wait_for_pieces();
 	pthread_mutex_unlock(&pool.owner);
 }
