@@ -8,7 +8,7 @@
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
-enum { BLOCK = 32, TURN = 16, GRAIN_BYTES = 1 << 18, STREAM_BYTES = 8 << 20 };
+enum { BLOCK = 32, TURN = 16, GRAIN_BYTES = 1 << 16, STREAM_BYTES = 8 << 20 };
 enum { TO, FROM };
 
 struct copy {
