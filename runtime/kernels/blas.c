@@ -7,6 +7,10 @@
  *
  * OpenBLAS brings a LAPACK, which is taken with it: all the functions that are called here, or none.
  *
+ * The products of the one that is opened are divided among the threads of the pool, which are awake
+ * between kernels: its own would take turns with them for the same cores. One that the program links
+ * is the program's to set.
+ *
  * OpenBLAS chooses its kernels while it is loaded, by CPU model. On a CPU with AVX-512 that a version
  * does not know, these may be such as do without, and half as fast. (0.3.21 knows the EPYCs that have
  * it, as of Cooperlake's kind.) So OPENBLAS_CORETYPE, unless the user has set it, says SkylakeX
@@ -45,6 +49,7 @@ enum { UNKNOWN, FOUND, ABSENT };
 
 static struct lb_blas found;
 static struct lb_lapack found_f32, found_f64;
+static void (*set_threads)(int); /* of the one that was opened, if its products are divided here */
 static char description[128] = "none";
 static _Atomic int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -163,10 +168,26 @@ static bool find_linked(void)
 {
 	if (!cblas_sgemm || !cblas_dgemm || !cblas_cgemm)
 		return false;
-	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
+	found = (struct lb_blas){
+		.threads = true, .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm
+	};
 	find_linked_lapack();
 	describe_blas("linked", openblas_get_corename);
 	return true;
+}
+
+/* Its products are divided here, unless the user has chosen how many threads it shall have, or it is made without
+ * locks, for one thread alone. */
+static void take_threads(void *library)
+{
+	int (*parallel)(void);
+	*(void **)&parallel = dlsym(library, "openblas_get_parallel");
+	*(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+	found.threads = !set_threads || !parallel || parallel() == 0 || getenv("OPENBLAS_NUM_THREADS");
+	if (found.threads)
+		set_threads = NULL;
+	else
+		set_threads(1);
 }
 
 static bool open_library(void)
@@ -191,11 +212,8 @@ static bool open_library(void)
 	}
 	find_lapack_of(library);
 	char *(*corename)(void);
-	void (*set_threads)(int);
 	*(void **)&corename = dlsym(library, "openblas_get_corename");
-	*(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
-	if (set_threads && getenv("LAZYBONES_THREADS") && !getenv("OPENBLAS_NUM_THREADS"))
-		set_threads(lb_parallel_width());
+	take_threads(library);
 	describe_blas(name, corename);
 	return true;
 }
@@ -234,6 +252,12 @@ void lb_blas_leave(void)
 {
 	pthread_rwlock_unlock(&calls);
 	inside = false;
+}
+
+void lb_blas_lend_threads(bool lent)
+{
+	if (set_threads)
+		set_threads(lent ? lb_parallel_width() : 1);
 }
 
 const char *lb_blas_name(void)

@@ -35,6 +35,7 @@ struct lb_lapack {
 
 struct lb_blas {
 	const struct lb_lapack *f32, *f64; /* NULL: it has none */
+	bool threads;                      /* it divides its products among threads of its own */
 	void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
 		      const float *b, int ldb, float beta, float *c, int ldc);
 	void (*dgemm)(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a, int lda,
@@ -48,5 +49,8 @@ struct lb_blas {
  * product. May open a library: take time, and allocate. */
 const struct lb_blas *lb_blas_enter(void);
 void lb_blas_leave(void);
+
+/* While LAPACK is called, between the two: a BLAS whose products the caller divides has threads for that, or not. */
+void lb_blas_lend_threads(bool lent);
 
 #endif

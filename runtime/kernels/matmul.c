@@ -106,25 +106,85 @@ static void multiply_own(const struct product *p, const struct lb_gemm *g, bool 
 	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
 }
 
+/* A product that BLAS takes, cut into rectangles of the result: so many high, and wide. */
+struct for_blas {
+	const struct lb_blas *blas;
+	struct lb_gemm gemm;
+	int64_t bytes;
+	int trans_a, trans_b, lda, ldb;
+	double alpha, beta;
+	int64_t high, wide;
+};
+
+enum { UNIT = 64 /* lines */, GRAIN_BLAS = 1 << 19 };
+
+static int64_t units_of(int64_t lines)
+{
+	return (lines + UNIT - 1) / UNIT;
+}
+
+/* Where the i-th of so many even parts of lines begins, in whole units. */
+static int64_t part_begin(int64_t lines, int64_t parts, int64_t i)
+{
+	return i == parts ? lines : units_of(lines) * i / parts * UNIT;
+}
+
+static void run_blas(void *arg, int64_t begin, int64_t end)
+{
+	const struct for_blas *f = arg;
+	const struct lb_gemm *g = &f->gemm;
+	float alpha[2] = { (float)f->alpha, 0 }, beta[2] = { (float)f->beta, 0 };
+	int k = (int)g->k, to_row = (int)g->to_row;
+
+	for (int64_t i = begin; i < end; i++) {
+		int64_t row = part_begin(g->m, f->high, i / f->wide), column = part_begin(g->n, f->wide, i % f->wide);
+		int m = (int)(part_begin(g->m, f->high, i / f->wide + 1) - row);
+		int n = (int)(part_begin(g->n, f->wide, i % f->wide + 1) - column);
+		const void *a = g->a + row * g->a_row * f->bytes, *b = g->b + column * g->b_column * f->bytes;
+		void *to = g->to + (row * g->to_row + column) * f->bytes;
+		if (g->dtype == LB_F32)
+			f->blas->sgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, alpha[0], a, f->lda, b, f->ldb,
+				       beta[0], to, to_row);
+		else if (g->dtype == LB_F64)
+			f->blas->dgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, f->alpha, a, f->lda, b, f->ldb,
+				       f->beta, to, to_row);
+		else
+			f->blas->cgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, alpha, a, f->lda, b, f->ldb, beta,
+				       to, to_row);
+	}
+}
+
+/* As many rectangles as there are cores, along the longer side first: each packs anew what lies along the other. */
+static void cut_for_blas(struct for_blas *f)
+{
+	const struct lb_gemm *g = &f->gemm;
+	int64_t width = lb_parallel_width(), m = units_of(g->m), n = units_of(g->n), longer = m > n ? m : n;
+	int64_t along = longer < width ? longer : width, across = (width + along - 1) / along;
+
+	f->wide = n <= m ? across : along;
+	f->high = n <= m ? along : across;
+	f->wide = f->wide < n ? f->wide : n;
+	f->high = f->high < m ? f->high : m;
+}
+
 /* to = alpha * a @ b + beta * to by BLAS; false if it cannot take these. */
 static bool multiply_blas(const struct product *p, const struct lb_gemm *g, double alpha, double beta)
 {
 	const struct matrix a = { g->a, g->a_row, g->a_column }, b = { g->b, g->b_row, g->b_column };
-	int trans_a, trans_b, lda, ldb;
+	struct for_blas f = { .blas = p->blas,
+			      .gemm = *g,
+			      .bytes = lb_width_of(g->dtype),
+			      .alpha = alpha,
+			      .beta = beta,
+			      .high = 1,
+			      .wide = 1 };
 	if (!p->blas || !fits_int(g->m) || !fits_int(g->n) || !fits_int(g->k) || !fits_int(g->to_row) ||
-	    !blas_layout(&a, g->m, g->k, &trans_a, &lda) || !blas_layout(&b, g->k, g->n, &trans_b, &ldb))
+	    !blas_layout(&a, g->m, g->k, &f.trans_a, &f.lda) || !blas_layout(&b, g->k, g->n, &f.trans_b, &f.ldb))
 		return false;
-	const void *x = g->a, *y = g->b;
-	int m = (int)g->m, n = (int)g->n, k = (int)g->k, to_row = (int)g->to_row;
-	void *to = g->to;
-	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
-	if (g->dtype == LB_F32)
-		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, m, n, k, alphas[0], x, lda, y, ldb, betas[0], to,
-			       to_row);
-	else if (g->dtype == LB_F64)
-		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, m, n, k, alpha, x, lda, y, ldb, beta, to, to_row);
-	else
-		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, m, n, k, alphas, x, lda, y, ldb, betas, to, to_row);
+	if (!p->blas->threads)
+		cut_for_blas(&f);
+	double work = (double)g->m * (double)g->n * (double)g->k / (double)(f.high * f.wide);
+	lb_parallel(p->exec, f.high * f.wide, (int64_t)(GRAIN_BLAS / work) + 1, run_blas, &f);
 	return true;
 }
 
