@@ -7,7 +7,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum { FEW = 32, LONG = 1 << 12, MANY = 1 << 16, SHORT_DIGIT = 8, LONG_DIGIT = 11, PASSES_MOST = 8,
-       KEYS_AND_PLACES = 1 << 9, PARTS = 1 << LONG_DIGIT, PIECES_MOST = 8 };
+       KEYS_AND_PLACES = 1 << 9, PARTS = 1 << LONG_DIGIT, PIECES_MOST = 8,
+       GRAIN = 1 << 15 };
 
 #define SORT(K) \
 	static void insert_##K(K *x, int64_t n) \
@@ -97,9 +98,18 @@ SORT(u64)
 		K *x, *other; \
 		int64_t n, pieces; \
 		int low, shift; \
+		K differ; /* bits that are not the same in all keys */ \
 		uint32_t counts[PIECES_MOST][PARTS]; /* of each piece; then where its next key of a part goes */ \
 		uint32_t starts[PARTS + 1]; \
 	}; \
+	static void compare_##K(void *arg, int64_t begin, int64_t end) \
+	{ \
+		struct split_##K *s = arg; \
+		K differ = 0; \
+		for (int64_t i = begin; i < end; i++) \
+			differ |= s->x[i] ^ s->x[0]; \
+		__atomic_fetch_or(&s->differ, differ, __ATOMIC_RELAXED); \
+	} \
 	static void count_##K(void *arg, int64_t begin, int64_t end) \
 	{ \
 		struct split_##K *s = arg; \
@@ -130,12 +140,10 @@ SORT(u64)
 						      K *other, int64_t n, int low, int64_t pieces) \
 	{ \
 		struct split_##K s = { .tiles = tiles, .x = x, .other = other, .n = n, .pieces = pieces, .low = low }; \
-		K differ = 0; \
-		for (int64_t i = 1; i < n; i++) \
-			differ |= x[i] ^ x[0]; \
-		if (!(differ >> low)) \
+		lb_parallel(exec, n, GRAIN, compare_##K, &s); \
+		if (!(s.differ >> low)) \
 			return x; \
-		int bits = 64 - __builtin_clzll(differ); \
+		int bits = 64 - __builtin_clzll(s.differ); \
 		s.shift = bits - LONG_DIGIT > low ? bits - LONG_DIGIT : low; \
 		lb_parallel(exec, pieces, 1, count_##K, &s); \
 		uint32_t at = 0; \

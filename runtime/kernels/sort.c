@@ -147,8 +147,11 @@ static bool sort_by_radix(const struct job *job, const char *from, int64_t strid
 	if (job->inner != 1)
 		room += (n * width + 63) & ~(int64_t)63;
 	if (job->kind == LB_SORT_VALUES) {
-		lb_gather_row(result, from, n, stride, job->bytes);
-		nan = lb_sort_values(job->within, lb_tiles(), dtype, n, result, room);
+		if (stride != 1) {
+			lb_gather_row(result, from, n, stride, job->bytes);
+			from = result;
+		}
+		nan = lb_sort_values(job->within, lb_tiles(), dtype, n, from, result, room);
 	} else {
 		if (stride != 1) {
 			lb_gather_row(room, from, n, stride, job->bytes);

@@ -104,8 +104,8 @@ static void restore(const struct line *line, int64_t n, void *values, const void
 		RESTORE(uint64_t);
 }
 
-bool lb_sort_values(const struct lb_exec *exec, const struct lb_tiles *tiles, int dtype, int64_t n, void *values,
-		    void *room)
+bool lb_sort_values(const struct lb_exec *exec, const struct lb_tiles *tiles, int dtype, int64_t n, const void *values,
+		    void *to, void *room)
 {
 	int bytes = lb_dtypes[dtype].bytes;
 	struct line line = { .tiles = tiles,
@@ -114,18 +114,20 @@ bool lb_sort_values(const struct lb_exec *exec, const struct lb_tiles *tiles, in
 			     .flip = flip_of(dtype),
 			     .from = values,
 			     .to = room };
-	if (n <= 1 && !line.infinity)
+	if (n <= 1 && !line.infinity) {
+		memmove(to, values, (size_t)(n * bytes));
 		return false;
+	}
 	lb_parallel(exec, n, GRAIN, to_keys, &line);
 	bool lossy = line.seen.negative_zeros || line.seen.nan;
-	char *taken = (char *)room + n * bytes;
-	if (lossy)
-		memcpy(taken, values, (size_t)(n * bytes));
-	line.from = lb_sort_keys(exec, tiles, bytes, n, room, values);
-	line.to = values;
+	const void *taken = values;
+	if (lossy && values == to)
+		taken = memcpy((char *)room + n * bytes, values, (size_t)(n * bytes));
+	line.from = lb_sort_keys(exec, tiles, bytes, n, room, to);
+	line.to = to;
 	lb_parallel(exec, n, GRAIN, from_keys, &line);
 	if (lossy)
-		restore(&line, n, values, taken);
+		restore(&line, n, to, taken);
 	return line.seen.nan > 0;
 }
 

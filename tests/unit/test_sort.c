@@ -28,16 +28,14 @@ static void check(const struct lb_tiles *tiles, int dtype, int64_t n, const char
 	for (int64_t i = 0; i < n; i++)
 		has_nan |= lb_dtype_is_float(dtype) && isnan(real_of(x + i * bytes, dtype, 0));
 	memcpy(values, x, (size_t)(n * bytes));
-	assert_int_equal(lb_sort_values(&exec_all, tiles, dtype, n, values, keep(2 * n * bytes)), has_nan);
+	assert_int_equal(lb_sort_values(&exec_all, tiles, dtype, n, values, values, keep(2 * n * bytes)), has_nan);
 	for (int64_t i = 1; i < n; i++)
 		assert_true(order(dtype, values, i - 1, i) <= 0);
-	if (bytes > 4) {
-		char *others = keep(n * bytes);
-		memcpy(others, x, (size_t)(n * bytes));
-		lb_sort_values(&exec_alone, &lb_tiles_base, dtype, n, others, keep(2 * n * bytes));
-		assert_memory_equal(values, others, (size_t)(n * bytes));
+	char *others = keep(n * bytes); /* from elsewhere */
+	assert_int_equal(lb_sort_values(&exec_alone, &lb_tiles_base, dtype, n, x, others, keep(2 * n * bytes)), has_nan);
+	assert_memory_equal(values, others, (size_t)(n * bytes));
+	if (bytes > 4)
 		return;
-	}
 	/* each index once, since they rise where elements are equal; elements are those of the indices */
 	assert_int_equal(lb_sort_indices(&exec_all, tiles, dtype, n, x, indices, keep(2 * n * 8)), has_nan);
 	for (int64_t i = 0; i < n; i++) {
