@@ -54,6 +54,7 @@ void print_logits(const char *path, const char *ids)
 	*(void **)&size = function("llama_vocab_n_tokens");
 	void *context = make(model, params());
 	stop_if(!context, "llama could not make a context");
+	set_threads(context, getenv("THREADS"));
 	int32_t n = size(vocabulary_of(model));
 	for (char *end; *ids; ids = *end ? end + 1 : end) {
 		int32_t token = (int32_t)strtol(ids, &end, 10);

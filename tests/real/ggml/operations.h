@@ -7,6 +7,8 @@
 void stop_if(bool failed, const char *what);
 /* Of the library; it must be there. */
 void *function(const char *name);
+/* Of a llama_context, as many as the text says; NULL, and a library without such a function: as many as it has. */
+void set_threads(void *context, const char *n);
 
 /* Prints how many results there are. */
 void compute_operations(void);

@@ -447,9 +447,9 @@ static void unmap_half(const char *path)
 }
 
 /* More threads than processors take long, since they spin while they wait for each other. */
-static void set_threads(struct llama_context *context, const char *n)
+void set_threads(void *context, const char *n)
 {
-	void (*set)(struct llama_context *, int32_t, int32_t) = NULL;
+	void (*set)(void *, int32_t, int32_t) = NULL;
 
 	*(void **)&set = dlsym(RTLD_DEFAULT, "llama_set_n_threads");
 	if (n && set)
@@ -471,6 +471,8 @@ static int llama(const char *folder, const char *path, const char *how)
 	bool unmaps = is(how, "unmapped") || is(how, "unmapped-rest");
 	set_threads(context, unmaps ? "1" : getenv("THREADS"));
 	struct llama_context *second = is(how, "two") ? llama_new_context_with_model(model, of_context) : NULL;
+	if (second)
+		set_threads(second, getenv("THREADS"));
 	struct llama_batch batch = llama_batch_init(64, 0, 1);
 
 	if (is(how, "paused"))
