@@ -38,6 +38,8 @@ u > -1; u < 1000; u == 300
 q.T; q.T @ k; q @ k.T; q[0] @ k[1]; q @ k[0]; q[:, 0] @ q; z @ z.swapaxes(1, 2); z @ z[0].T; q.shape; q.ndim; q.size; q.nbytes
 z.mT; z.T.shape; q.T.T
 q[0]; q[-1]; q[1:]; q[:, 1]; q[::2, ::-1]; q[..., 0]; q[None].shape; q[:, None] * k[None]; z[1, :, 2:4]; z[..., None].shape; q[0, 1]
+q[q.shape[0] - 1:]; q[order[1]:order[3]]; q[:, order[0]:]; z[order[3]:, ::order[0]]; z[order[3]: :order[3], 7 % 4 - 2, order[0]:4]
+(q * 2)[order[3]:, -5 % 4:]; q[q.ndim - 5:, i.size // 6:]; z[..., minimum(2, 3):maximum(3, 4)]; i[order[order[3]]:]
 z[-1, ..., ::-2]; (q + k)[0]; (q * 2)[:, 1:3][0]; (q > 0)[1]
 q[q > 0]; q[mask]; q[~mask] * 2; z[z > 1]; z[:, :, 0][z[:, :, 0] > 0]; q[q.sum(axis=1) > 0]; i[i % 2 == 0]; q[q > 100]; q[mask].sum()
 (q * 2)[q * 2 > k]; q[mask & (q > 0)]
@@ -76,10 +78,10 @@ WRONG = {
     "q + z": ("do not broadcast", 2), "q @ k": ("do not go together", 2), "q + nothing": ("no tensor 'nothing'", 4), "q.mena()": ("did you mean 'mean'", 2),
     "q.max(axis=2)": ("axis 2 of a tensor of 2 axes", 11), "q[q]": ("an index is a whole number", 2), "q[mask, 0]": ("a mask stands alone", 2),
     "q < k < 1": ("not chained", 6), "q > 0 and k > 0": ("combined by & and |", 6), "q.reshape(5, -1)": ("do not fill", 0), "q.astype(floot)": ("is no dtype", 9),
-    "q.foo * 2": ("no attribute", 2), "abs(q, k)": ("2 arguments, where it takes 1", 3), "q.sum(axis='x')": ("no tensor 'x'", 11), "q[5] + 1": ("out of range", -1),
+    "q.foo * 2": ("no attribute", 2), "abs(q, k)": ("2 arguments, where it takes 1", 3), "q.sum(axis='x')": ("no tensor 'x'", 11), "q[5] + 1": ("out of range", 2),
     "q[mask[0]]": ("a mask of (4,) for a tensor of (3, 4)", 2), "~q": ("not defined for float32", 0), "q & 1": ("not defined for float32", 2), "1 + 2": ("names no tensor", -1),
-    "u + 1000": ("no value of uint8", 2), "q.sum(axes=1)": ("no argument 'axes'", 6), "where(q > 0, q)": ("2 arguments, where it takes 3", 5), "q[0, 1, 2] * 1": ("", -1),
-    "q.T.foo()": ("there is no function 'foo'", 4), "abs * 2": ("brackets are missing", 0), "empty.max()": ("is empty", -1), "q[order, order]": ("one index is computed", 9),
+    "u + 1000": ("no value of uint8", 2), "q.sum(axes=1)": ("no argument 'axes'", 6), "where(q > 0, q)": ("2 arguments, where it takes 3", 5), "q[0, 1, 2] * 1": ("3 indices for 2 axes", 8),
+    "q.T.foo()": ("there is no function 'foo'", 4), "abs * 2": ("brackets are missing", 0), "empty.max()": ("is empty", -1), "q[order, order]": ("one index is a tensor", 9),
     "(1, 2) + q": ("a list is no tensor", 0), "q[1.5]": ("whole number", 2), "q ** ": ("missing at the end", 5), "1q + 2": ("malformed", 0), "q + 99999999999999999999": ("2^53", 4),
     "((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((q))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))) + 1": ("more than 64", 64),
 }

@@ -78,6 +78,24 @@ static void names(void **state)
 	says(s, "info", "x + 1", "'x + 1' is computed: it has values (`print`, `stats`), and no record");
 }
 
+/* What the bounds of slices come to, here of tensors; of a program's variables: tests/gdb/sliced.c. */
+static void bounds(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "print", "x[x.shape[0] - 1:]", "x[x.shape[0] - 1:]: float32 (1, 4)\n[[ 8.");
+	says(s, "print", "x[1:x.argmin() + 2, 7 % 4:]", "float32 (1, 1)\n[[7.]]");
+	says(s, "print", "x[:, ::minimum(2, 3)][1, maximum(0, 1)]", "\n6.0");
+	says(s, "print", "(x + 0)[1:, -5 % 4:]", "[[ 7.]\n [11.]]");
+	says(s, "print", "lazy[x.ndim:, 0]", "it has no value yet");
+	says(s, "peek", "lazy[x.ndim:, 0]", "[16.]");
+	says(s, "print", "x[1, x > 3]", "a mask stands alone");
+	says(s, "print", "x[:x]", "this is float32 (3, 4)\n    x[:x]\n       ^");
+	says(s, "print", "x[:5 % 0]", "\n    x[:5 % 0]\n       ^");
+	says(s, "print", "x[1, x.size]", "index 12 is out of range for axis 1 with size 4\n    x[1, x.size]\n         ^");
+	says(s, "print", "x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[nobody:]]]]]]]]]]]]]]]]", "no tensor 'nobody'");
+}
+
 static void mistakes(void **state)
 {
 	struct session *s = *state;
@@ -111,6 +129,12 @@ static void sorts(void **state)
 		{ "%12", LBX_FORMULA_IS_NONE },
 		{ "weights[i]", LBX_FORMULA_IS_LOOKUP },
 		{ "cache[1 + 1][0]", LBX_FORMULA_IS_LOOKUP },
+		{ "w[i:, *p]", LBX_FORMULA_IS_LOOKUP },
+		{ "w[:n - 1:c->step][0]", LBX_FORMULA_IS_LOOKUP },
+		{ "w[len(x):]", LBX_FORMULA_IS_ONE },
+		{ "w[i:n", LBX_FORMULA_IS_BROKEN },
+		{ "w[*(p + 1)]", LBX_FORMULA_IS_LOOKUP },
+		{ "w[*(p > 1)]", LBX_FORMULA_IS_BROKEN },
 		{ "x.T", LBX_FORMULA_IS_LOOKUP },
 		{ "(cache).kv[0]", LBX_FORMULA_IS_LOOKUP },
 		{ "get_weight(3)", LBX_FORMULA_IS_LOOKUP },
@@ -168,7 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values),   cmocka_unit_test(looks), cmocka_unit_test(names),
-		cmocka_unit_test(mistakes), cmocka_unit_test(sorts), cmocka_unit_test(operators_bind_as_in_python),
+		cmocka_unit_test(bounds),   cmocka_unit_test(mistakes), cmocka_unit_test(sorts),
+		cmocka_unit_test(operators_bind_as_in_python),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -13,13 +13,8 @@
 
 bool lbx_formula_take(struct lbx_formula_build *b, int at, int step, struct lbx_formula_value *ret)
 {
-	char why[1024];
-
 	*ret = (struct lbx_formula_value){ .step = step };
-	if (step != LBX_FAIL)
-		return true;
-	snprintf(why, sizeof why, "%s", lb_error_message());
-	return strchr(why, '\n') ? false : lbx_formula_fail(b->tree, at, "%s", why);
+	return step != LBX_FAIL || lbx_formula_fail_at(b->tree, at);
 }
 
 static enum lb_dtype dtype_of(const struct lbx_formula_build *b, const struct lbx_formula_value *x)
@@ -211,6 +206,7 @@ static bool fold(int op, double x, double y, double *ret)
 	case LB_OP_MULTIPLY: *ret = x * y; return true;
 	case LB_OP_DIVIDE: *ret = x / y; return true;
 	case LB_OP_FLOOR_DIVIDE: *ret = floor(x / y); return true;
+	case LB_OP_REMAINDER: *ret = fmod(x, y); *ret += *ret * y < 0 ? y : 0; return true;
 	case LB_OP_POWER: *ret = pow(x, y); return true;
 	default: return false;
 	}
@@ -376,88 +372,192 @@ static bool apply_slice(struct lbx_formula_build *b, int at, const struct lbx_sl
 	return lbx_formula_take(b, at, lbx_step_view(b->r, x->step, a.rank, a.shape, a.strides, a.offset), x);
 }
 
-bool lbx_formula_computed_item(const struct lbx_formula_tree *tree, int node, int *ret)
+/* "float32 (3, 4)", or a number. */
+static void describe(const struct lbx_formula_build *b, const struct lbx_formula_value *x, char ret[LBX_LIST_MAX + 32])
 {
-	const struct lbx_formula_node *n = &tree->nodes[node];
+	char shape[LBX_LIST_MAX];
 
-	for (int i = 1; n->kind == LBX_FORMULA_INDEX && i < n->n; i++) {
-		*ret = i;
-		if (tree->nodes[lbx_formula_child(tree, node, i)].kind != LBX_FORMULA_ITEM)
-			return true;
+	if (x->is_number) {
+		snprintf(ret, LBX_LIST_MAX + 32, "%g", x->number);
+		return;
 	}
-	return false;
+	const struct lbx_step *s = lbx_formula_step(b, x);
+	lbx_format_list(s->shape, s->rank, shape, sizeof shape);
+	snprintf(ret, LBX_LIST_MAX + 32, "%s %s", lbx_dtype_name(s->dtype), shape);
 }
 
-/* The plain items as a slice, with all of the axis in place of one that is computed; *ret_axis: which axis of the result
- * that is. */
-static bool slice_of(const struct lbx_formula_build *b, int node, int rank, struct lbx_slice *ret, int *ret_axis)
+static bool bound_of(struct lbx_formula_build *b, int node, int64_t *ret)
+{
+	struct lbx_formula_value x;
+	char what[LBX_LIST_MAX + 32];
+
+	if (!lbx_formula_value_of(b, node, &x))
+		return false;
+	if (!x.is_number || !x.is_whole) {
+		describe(b, &x, what);
+		return lbx_formula_fail(b->tree, b->tree->nodes[node].begin,
+					"a slice goes from a whole number to another: this is %s", what);
+	}
+	*ret = (int64_t)x.number;
+	return true;
+}
+
+static bool range_of(struct lbx_formula_build *b, int node, struct lbx_slice_item *ret)
+{
+	int n = b->tree->nodes[node].n, at = 0;
+
+	*ret = b->tree->nodes[node].item;
+	if ((ret->has_start && !bound_of(b, lbx_formula_child(b->tree, node, at++), &ret->start)) ||
+	    (ret->has_stop && !bound_of(b, lbx_formula_child(b->tree, node, at++), &ret->stop)))
+		return false;
+	if (at == n)
+		return true;
+	int step = lbx_formula_child(b->tree, node, at);
+	return bound_of(b, step, &ret->step) &&
+	       (ret->step || lbx_formula_fail(b->tree, b->tree->nodes[step].begin, "a step is not 0"));
+}
+
+/* *ret_by: a tensor that is an index; a number: there is none, and *ret is one of a slice's. */
+static bool item_of(struct lbx_formula_build *b, int node, struct lbx_slice_item *ret, struct lbx_formula_value *ret_by)
+{
+	const struct lbx_formula_node *n = &b->tree->nodes[node];
+
+	*ret_by = (struct lbx_formula_value){ .is_number = true };
+	*ret = n->item;
+	if (n->kind == LBX_FORMULA_ITEM)
+		return true;
+	if (n->kind == LBX_FORMULA_RANGE)
+		return range_of(b, node, ret);
+	b->index = node;
+	if (!lbx_formula_value_of(b, node, ret_by))
+		return false;
+	if (ret_by->is_number ? !ret_by->is_whole : lb_dtype_is_inexact(lbx_formula_step(b, ret_by)->dtype))
+		return lbx_formula_fail(b->tree, n->begin,
+					"an index is a whole number, a slice, or a tensor of these, or a mask");
+	*ret = (struct lbx_slice_item){
+		.kind = LBX_AT, .has_start = true, .start = (int64_t)ret_by->number, .step = 1
+	};
+	return true;
+}
+
+/* The items as a slice, with all of an axis in place of what is a tensor. */
+struct indices {
+	struct lbx_slice slice;
+	struct lbx_formula_value by; /* a number: there is none */
+	int by_node, axis;           /* of the result: that axis */
+};
+
+static bool indices_of(struct lbx_formula_build *b, int node, int rank, struct indices *ret)
 {
 	const struct lbx_formula_tree *tree = b->tree;
 	const struct lbx_formula_node *n = &tree->nodes[node];
-	int computed = 0, ellipsis_at = -1, axes = 0, taken = 0;
+	int ellipsis_at = -1, axes = 0, taken = 0, by_at = 0;
 
-	*ret = (struct lbx_slice){ .n = 0 };
-	*ret_axis = -1;
-	bool has_computed = lbx_formula_computed_item(tree, node, &computed);
-	for (int i = 1; i < n->n && ret->n < LBX_SLICE_ITEMS; i++) {
+	*ret = (struct indices){ .by = { .is_number = true } };
+	for (int i = 1; i < n->n && ret->slice.n < LBX_SLICE_ITEMS; i++) {
 		int child = lbx_formula_child(tree, node, i);
-		struct lbx_slice_item item = tree->nodes[child].item;
-		if (has_computed && i == computed) {
-			item = (struct lbx_slice_item){ .kind = LBX_RANGE, .step = 1 };
-			*ret_axis = axes;
-		} else if (tree->nodes[child].kind != LBX_FORMULA_ITEM) {
+		struct lbx_slice_item item;
+		struct lbx_formula_value by;
+		if (!item_of(b, child, &item, &by))
+			return false;
+		if (!by.is_number && by_at)
 			return lbx_formula_fail(tree, tree->nodes[child].begin,
-						"one index is computed, others are numbers and slices");
+						"one index is a tensor, others are numbers and slices");
+		if (!by.is_number) {
+			item = (struct lbx_slice_item){ .kind = LBX_RANGE, .step = 1 };
+			by_at = i;
+			ret->by = by;
+			ret->by_node = child;
+			ret->axis = axes;
 		}
 		ellipsis_at = item.kind == LBX_ELLIPSIS ? i : ellipsis_at;
 		axes += item.kind == LBX_RANGE || item.kind == LBX_NEW_AXIS;
 		taken += item.kind == LBX_RANGE || item.kind == LBX_AT;
-		ret->items[ret->n++] = item;
+		ret->slice.items[ret->slice.n++] = item;
 	}
-	if (ellipsis_at >= 0 && has_computed && computed > ellipsis_at)
-		*ret_axis += rank - taken;
+	if (ellipsis_at >= 0 && by_at > ellipsis_at)
+		ret->axis += rank - taken;
 	return true;
+}
+
+/* The place of the first of them that cannot be taken; of the brackets, if all can. */
+static int place_of(const struct lbx_formula_build *b, int node, const struct lbx_slice *slice, const struct lbx_step *of)
+{
+	struct lbx_slice some = *slice;
+
+	for (some.n = 1; some.n <= slice->n; some.n++) {
+		if (!lbx_slice_check(&some, of->rank, of->shape)) {
+			lb_clear_error();
+			return b->tree->nodes[lbx_formula_child(b->tree, node, some.n)].begin;
+		}
+	}
+	return b->tree->nodes[node].at;
 }
 
 static bool index_of(struct lbx_formula_build *b, int node, struct lbx_formula_value *ret)
 {
 	const struct lbx_formula_node *n = &b->tree->nodes[node];
-	int of = lbx_formula_child(b->tree, node, 0), axis, computed = 0;
-	struct lbx_slice slice;
-	struct lbx_formula_value by;
+	struct indices by;
 
-	if (!lbx_formula_value_of(b, of, ret))
+	if (!lbx_formula_value_of(b, lbx_formula_child(b->tree, node, 0), ret))
 		return false;
 	if (ret->is_number)
 		return lbx_formula_fail(b->tree, n->at, "a number has no axes");
-	if (!slice_of(b, node, lbx_formula_step(b, ret)->rank, &slice, &axis))
+	if (!indices_of(b, node, lbx_formula_step(b, ret)->rank, &by))
 		return false;
-	if (!lbx_formula_computed_item(b->tree, node, &computed))
-		return apply_slice(b, n->at, &slice, ret);
-	computed = lbx_formula_child(b->tree, node, computed);
-	if (!lbx_formula_value_of(b, computed, &by))
-		return false;
-	if (by.is_number && by.is_whole) { /* a variable of the program */
-		for (int i = 0; i < slice.n; i++)
-			if (lbx_formula_child(b->tree, node, i + 1) == computed)
-				slice.items[i] = (struct lbx_slice_item){
-					.kind = LBX_AT, .has_start = true, .start = (int64_t)by.number, .step = 1
-				};
-		return apply_slice(b, n->at, &slice, ret);
-	}
-	int at = b->tree->nodes[computed].begin;
-	if (by.is_number || lb_dtype_is_inexact(lbx_formula_step(b, &by)->dtype))
-		return lbx_formula_fail(b->tree, at,
-					"an index is a whole number, a slice, or a tensor of these, or a mask");
-	if (is_bool(b, &by))
+	int place = place_of(b, node, &by.slice, lbx_formula_step(b, ret));
+	if (by.by.is_number)
+		return apply_slice(b, place, &by.slice, ret);
+	int at = b->tree->nodes[by.by_node].begin;
+	if (is_bool(b, &by.by))
 		return lbx_formula_fail(b->tree, at, "a mask stands alone in its brackets: x[x > 0]");
-	if (!apply_slice(b, n->at, &slice, ret))
+	if (!apply_slice(b, place, &by.slice, ret))
 		return false;
-	if (axis < 0 || axis >= lbx_formula_step(b, ret)->rank)
+	if (by.axis >= lbx_formula_step(b, ret)->rank)
 		return lbx_formula_fail(b->tree, at, "too many indices");
-	if (lbx_formula_step(b, ret)->rank - 1 + lbx_formula_step(b, &by)->rank > LB_MAX_RANK)
+	if (lbx_formula_step(b, ret)->rank - 1 + lbx_formula_step(b, &by.by)->rank > LB_MAX_RANK)
 		return lbx_formula_fail(b->tree, at, "a value that is computed has at most %d axes", LB_MAX_RANK);
-	return lbx_formula_take(b, n->at, lbx_step_take(b->r, ret->step, by.step, axis), ret);
+	return lbx_formula_take(b, n->at, lbx_step_take(b->r, ret->step, by.by.step, by.axis), ret);
+}
+
+/* Those of one pair of brackets. */
+static bool add_items(struct lbx_formula_build *b, int node, int bracket, int rank, const int64_t *shape,
+		      struct lbx_slice *ret)
+{
+	for (int i = 1; i < b->tree->nodes[node].n; i++) {
+		int child = lbx_formula_child(b->tree, node, i), at = b->tree->nodes[child].begin;
+		struct lbx_slice_item item;
+		struct lbx_formula_value by;
+		if (ret->n == LBX_SLICE_ITEMS)
+			return lbx_formula_fail(b->tree, at, "more than %d indices", LBX_SLICE_ITEMS);
+		if (!item_of(b, child, &item, &by))
+			return false;
+		if (!by.is_number)
+			return lbx_formula_fail(b->tree, at, "an index is a whole number here, or a slice");
+		item.bracket = bracket;
+		ret->items[ret->n++] = item;
+		if (!lbx_slice_check(ret, rank, shape))
+			return lbx_formula_fail_at(b->tree, at);
+	}
+	return true;
+}
+
+bool lbx_formula_build_slice(const struct lbx_formula_tree *tree, const struct lbx_formula_names *names,
+			     struct lbx_recipe *r, int rank, const int64_t *shape, struct lbx_slice *ret)
+{
+	struct lbx_formula_build b = { .tree = tree, .names = names, .r = r };
+	int brackets[LBX_SLICE_ITEMS], n = 0;
+
+	*ret = (struct lbx_slice){ .n = 0 };
+	for (int at = tree->root; tree->nodes[at].kind == LBX_FORMULA_INDEX; at = lbx_formula_child(tree, at, 0)) {
+		if (n == LBX_SLICE_ITEMS)
+			return lbx_formula_fail(tree, tree->nodes[at].at, "more than %d indices", LBX_SLICE_ITEMS);
+		brackets[n++] = at;
+	}
+	for (int i = 0; i < n; i++)
+		if (!add_items(&b, brackets[n - 1 - i], i, rank, shape, ret))
+			return false;
+	return true;
 }
 
 /* ---- members ---- */
@@ -640,6 +740,8 @@ static const char *why_not(const struct lbx_formula_build *b, int node)
 static bool name(struct lbx_formula_build *b, int node, struct lbx_formula_value *ret)
 {
 	const struct lbx_formula_node *n = &b->tree->nodes[node];
+	const char *text = b->tree->text + n->begin, *colons = strstr(text, "::");
+	bool may_be_step = node == b->index && *text != '\'' && *text != '"' && colons && colons < b->tree->text + n->end;
 
 	*ret = (struct lbx_formula_value){ .is_number = true };
 	if (constant(b->tree, node, &ret->number))
@@ -647,7 +749,8 @@ static bool name(struct lbx_formula_build *b, int node, struct lbx_formula_value
 	if (lbx_formula_function(b->tree, node))
 		return lbx_formula_fail(b->tree, n->begin, "'%.*s' is a function: brackets are missing behind it",
 					n->end - n->begin, b->tree->text + n->begin);
-	return lbx_formula_fail(b->tree, n->begin, "%s", why_not(b, node));
+	return lbx_formula_fail(b->tree, n->begin, "%s%s", why_not(b, node),
+				may_be_step ? " (a step that is a variable stands behind a blank: x[a: :b])" : "");
 }
 
 bool lbx_formula_value_of(struct lbx_formula_build *b, int node, struct lbx_formula_value *ret)
@@ -683,11 +786,22 @@ bool lbx_formula_value_of(struct lbx_formula_build *b, int node, struct lbx_form
 bool lbx_formula_build(const struct lbx_formula_tree *tree, const struct lbx_formula_names *names, int node,
 		       struct lbx_recipe *r, int *ret)
 {
-	struct lbx_formula_build b = { .tree = tree, .names = names, .r = r };
+	struct lbx_formula_build b = { .tree = tree, .names = names, .r = r, .index = node };
 	struct lbx_formula_value value;
 
 	if (!lbx_formula_tensor_of(&b, node, &value))
 		return false;
 	*ret = value.step;
 	return true;
+}
+
+bool lbx_formula_is_number(const struct lbx_formula_tree *tree, const struct lbx_formula_names *names, int node,
+			   struct lbx_recipe *r, bool *ret)
+{
+	struct lbx_formula_build b = { .tree = tree, .names = names, .r = r, .index = node };
+	struct lbx_formula_value value;
+	bool ok = lbx_formula_value_of(&b, node, &value);
+
+	*ret = ok && value.is_number;
+	return ok;
 }

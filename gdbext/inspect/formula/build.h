@@ -19,8 +19,12 @@ struct lbx_formula_names {
 /* The steps of a node, behind the inputs that the recipe has. False, with a caret under the place. */
 bool lbx_formula_build(const struct lbx_formula_tree *tree, const struct lbx_formula_names *names, int node,
 		       struct lbx_recipe *r, int *ret);
-/* Whether the node is an INDEX with something to be computed; then which of its children that is. */
-bool lbx_formula_computed_item(const struct lbx_formula_tree *tree, int node, int *ret);
+/* Whether a node comes to a number: then it is no step. The recipe is written to, for nothing. */
+bool lbx_formula_is_number(const struct lbx_formula_tree *tree, const struct lbx_formula_names *names, int node,
+			   struct lbx_recipe *r, bool *ret);
+/* The items of a tree that lbx_formula_parse_slice() has made, which are numbers, for a tensor of that shape; likewise. */
+bool lbx_formula_build_slice(const struct lbx_formula_tree *tree, const struct lbx_formula_names *names,
+			     struct lbx_recipe *r, int rank, const int64_t *shape, struct lbx_slice *ret);
 /* Whether a NAME or MEMBER is what a call applies, so that it names no tensor: a function, a method, a module of them. */
 bool lbx_formula_is_function(const struct lbx_formula_tree *tree, int node);
 /* Whether the word is an attribute, as T and shape are. */

@@ -12,6 +12,7 @@
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
 #include "tensors/tensors.h"
 
 enum { OPERANDS_MOST = 64, TEXT_MOST = 1024 };
@@ -109,15 +110,20 @@ static bool add_type(const struct lbx_tensor *t, struct lbx_recipe *r)
 	return lbx_recipe_add_input(r, &s);
 }
 
+static bool add_types(const struct lbx_formula *f, struct lbx_recipe *r)
+{
+	for (int i = 0; i < f->n_operands; i++)
+		if (!add_type(&f->operands[i].tensor, r))
+			return false;
+	return true;
+}
+
 /* The steps of the goal; r is to be freed either way. */
 static bool infer(struct lbx_formula *f, int goal, struct lbx_recipe *r, int *ret)
 {
 	*r = (struct lbx_recipe){ 0 };
 	f->goal = goal;
-	for (int i = 0; i < f->n_operands; i++)
-		if (!add_type(&f->operands[i].tensor, r))
-			return false;
-	return lbx_formula_build(&f->tree, &f->names, goal, r, ret);
+	return add_types(f, r) && lbx_formula_build(&f->tree, &f->names, goal, r, ret);
 }
 
 static void set_layout(struct lbx_tensor *t, const struct lbx_step *s)
@@ -304,25 +310,79 @@ static bool settle_mask(struct lbx_formula *f, int node, int item)
 	return ok;
 }
 
-/* The inner ones first. */
-static bool settle_masks(struct lbx_formula *f, int node)
+/* A tensor of one whole number, where a number is wanted, becomes that. */
+static bool settle_number(struct lbx_formula *f, int node)
 {
+	struct lbx_recipe r = { 0 };
+	struct lbx_replayed value = { .map = NULL };
+	struct lbx_tensor t;
+	bool is_number, is_one = false;
+	uint64_t element = 0;
+	int result;
+
+	bool ok = add_types(f, &r) && lbx_formula_is_number(&f->tree, &f->names, node, &r, &is_number);
+	lbx_recipe_deinit(&r);
+	if (!ok || is_number)
+		return ok;
+	ok = infer(f, node, &r, &result);
+	if (ok) {
+		const struct lbx_step *s = lbx_step(&r, result);
+		is_one = s->rank == 0 && s->dtype != LB_BOOL && !lb_dtype_is_inexact(s->dtype);
+	}
+	lbx_recipe_deinit(&r);
+	if (!ok || !is_one)
+		return ok;
+	ok = compute(f, node, &value, &t) && lbx_array_get(&value.array, NULL, &element);
+	if (ok) {
+		double number = lbx_element_double(&element, value.array.dtype);
+		f->names.operand[node] = -1;
+		f->names.number[node] = number;
+		f->names.is_whole[node] = fabs(number) <= LBX_FORMULA_WHOLE;
+		f->names.is_number[node] = true;
+	}
+	lbx_replay_release(&value);
+	return ok;
+}
+
+static bool settle_range(struct lbx_formula *f, int range)
+{
+	for (int i = 0; i < f->tree.nodes[range].n; i++)
+		if (!settle_number(f, lbx_formula_child(&f->tree, range, i)))
+			return false;
+	return true;
+}
+
+static bool is_computed_item(const struct lbx_formula *f, int node)
+{
+	enum lbx_formula_kind kind = f->tree.nodes[node].kind;
+
+	return kind != LBX_FORMULA_ITEM && kind != LBX_FORMULA_RANGE && !f->names.is_number[node];
+}
+
+/* What must be known before shapes are: the bounds of slices, and masks. The inner ones first. */
+static bool settle(struct lbx_formula *f, int node)
+{
+	const struct lbx_formula_node *n = &f->tree.nodes[node];
 	struct lbx_recipe r;
-	int item, result;
+	int result;
 
 	if (f->names.operand[node] >= 0 || f->names.is_number[node])
 		return true;
-	for (int i = 0; i < f->tree.nodes[node].n; i++)
-		if (!settle_masks(f, lbx_formula_child(&f->tree, node, i)))
+	for (int i = 0; i < n->n; i++)
+		if (!settle(f, lbx_formula_child(&f->tree, node, i)))
 			return false;
-	if (!lbx_formula_computed_item(&f->tree, node, &item))
-		return true;
-	int by = lbx_formula_child(&f->tree, node, item);
-	if (f->names.is_number[by])
-		return true;
-	bool ok = infer(f, by, &r, &result), is_mask = ok && lbx_step(&r, result)->dtype == LB_BOOL;
-	lbx_recipe_deinit(&r);
-	return ok && (!is_mask || settle_mask(f, node, item));
+	if (n->kind == LBX_FORMULA_RANGE)
+		return settle_range(f, node);
+	for (int i = 1; n->kind == LBX_FORMULA_INDEX && i < n->n; i++) {
+		int by = lbx_formula_child(&f->tree, node, i);
+		if (!is_computed_item(f, by))
+			continue;
+		bool ok = infer(f, by, &r, &result), is_mask = ok && lbx_step(&r, result)->dtype == LB_BOOL;
+		lbx_recipe_deinit(&r);
+		if (!ok || is_mask)
+			return ok && settle_mask(f, node, i);
+	}
+	return true;
 }
 
 /* ---- names ---- */
@@ -337,7 +397,8 @@ static bool text_of(const struct lbx_formula *f, int node, char ret[TEXT_MOST])
 
 static bool is_whole_type(const char *type)
 {
-	static const char *const words[] = { "int", "long", "short", "char", "unsigned", "size_t", "ssize_t", "bool" };
+	static const char *const words[] = { "int",	 "long",   "short",   "char", "unsigned",
+					     "size_t", "ssize_t", "bool", "_Bool" };
 
 	if (strpbrk(type, "*[({<") || strstr(type, "float") || strstr(type, "double"))
 		return false;
@@ -368,33 +429,50 @@ static bool read_real(struct lbx_context *context, const char *type, const char 
 	return true;
 }
 
+/* Of whole numbers those are taken that a double holds exactly. */
+static bool take_number(struct lbx_formula *f, int node, const char *text, double number, bool is_whole)
+{
+	char why[TEXT_MOST + 64];
+
+	f->names.number[node] = number;
+	f->names.is_whole[node] = is_whole;
+	f->names.is_number[node] = !is_whole || fabs(number) <= LBX_FORMULA_WHOLE;
+	if (!f->names.is_number[node]) {
+		snprintf(why, sizeof why, "%s is %.0f: a whole number is at most 2^53", text, number);
+		free(f->whys[node]);
+		f->whys[node] = strdup(why);
+	}
+	return f->names.is_number[node];
+}
+
 /* By the program's debug information. */
 static bool look_up_number(struct lbx_formula *f, int node, const char *text)
 {
 	struct lbx_stacks *stacks = f->context->stacks;
 	struct lbx_evaluated value;
 
-	if (!stacks || !stacks->ops->evaluate || !stacks->ops->evaluate(stacks, text, &value) || !value.is_number)
-		return false;
-	f->names.number[node] = value.number;
-	f->names.is_whole[node] = value.is_whole && fabs(value.number) <= LBX_FORMULA_WHOLE;
-	return f->names.is_number[node] = true;
+	return stacks && stacks->ops->evaluate && stacks->ops->evaluate(stacks, text, &value) && value.is_number &&
+	       take_number(f, node, text, value.number, value.is_whole);
 }
 
-/* A variable of the program that is a number. */
+/* A variable of the program that is a number; "'*p'" stands for *p. */
 static bool find_number(struct lbx_formula *f, int node, const char *text)
 {
+	char plain[TEXT_MOST];
 	struct lbx_value value;
-	bool is_signed;
+	double real;
 
-	if (!lbx_target_evaluate(f->context->target, text, &value))
-		return !lbx_target_waits(f->context->target) && look_up_number(f, node, text);
-	is_signed = !strstr(value.type, "unsigned") && !strstr(value.type, "size_t") && value.type[0] != 'u';
-	f->names.number[node] = is_signed ? (double)(int64_t)value.bits : (double)value.bits;
-	f->names.is_whole[node] = is_whole_type(value.type) && fabs(f->names.number[node]) <= LBX_FORMULA_WHOLE;
-	f->names.is_number[node] =
-	    f->names.is_whole[node] || read_real(f->context, value.type, text, &f->names.number[node]);
-	return f->names.is_number[node];
+	const char *rest = lbx_unquote(text, plain, sizeof plain);
+	if (rest && *rest)
+		snprintf(plain, sizeof plain, "%s", text);
+	if (!lbx_target_evaluate(f->context->target, plain, &value))
+		return !lbx_target_waits(f->context->target) && look_up_number(f, node, plain);
+	bool is_signed = !strstr(value.type, "unsigned") && !strstr(value.type, "size_t") && value.type[0] != 'u';
+	if (is_whole_type(value.type))
+		return take_number(f, node, plain, is_signed ? (double)(int64_t)value.bits : (double)value.bits, true);
+	if (read_real(f->context, value.type, plain, &real))
+		return take_number(f, node, plain, real, false);
+	return look_up_number(f, node, plain); /* an enumerator */
 }
 
 static bool check_operand(struct lbx_formula *f, int node, const struct lbx_tensor *t)
@@ -643,6 +721,11 @@ static bool is_of_numbers(const struct lbx_formula *f)
 	return f->n_operands == 0;
 }
 
+static bool fail_waiting(const struct lbx_formula *f)
+{
+	return lb_fail("'%s' is not known yet: the debugger has not answered yet", f->text);
+}
+
 bool lbx_formula_compute(struct lbx_context *context, const char *text, lbx_formula_find *find, struct lbx_tensor *ret)
 {
 	struct lbx_formula *f = create(context, text);
@@ -654,10 +737,53 @@ bool lbx_formula_compute(struct lbx_context *context, const char *text, lbx_form
 	if (!lbx_formula_parse(f->text, &f->tree) || !resolve(f, f->tree.root))
 		return false;
 	if (context->target && lbx_target_waits(context->target))
-		return lb_fail("'%s' is not known yet: the debugger has not answered yet", f->text);
+		return fail_waiting(f);
 	if (is_of_numbers(f))
 		return lb_fail("'%s' names no tensor", f->text);
-	if (!settle_masks(f, f->tree.root) || !look(f, f->tree.root, &is_look, ret))
+	if (!settle(f, f->tree.root) || !look(f, f->tree.root, &is_look, ret))
 		return false;
 	return is_look || compute(f, f->tree.root, &f->value, ret);
+}
+
+/* The nodes in the brackets of what lbx_formula_parse_slice() has made; -1: too many. */
+static int items_of(const struct lbx_formula_tree *t, int ret[LBX_SLICE_ITEMS])
+{
+	int n = 0;
+
+	for (int at = t->root; t->nodes[at].kind == LBX_FORMULA_INDEX; at = lbx_formula_child(t, at, 0)) {
+		for (int i = 1; i < t->nodes[at].n; i++) {
+			if (n == LBX_SLICE_ITEMS) {
+				lbx_formula_fail(t, t->nodes[at].at, "more than %d indices", LBX_SLICE_ITEMS);
+				return -1;
+			}
+			ret[n++] = lbx_formula_child(t, at, i);
+		}
+	}
+	return n;
+}
+
+bool lbx_formula_slice(struct lbx_context *context, const char *text, int at, const struct lbx_tensor *of,
+		       lbx_formula_find *find, struct lbx_slice *ret)
+{
+	struct lbx_formula *f = create(context, text);
+	struct lbx_recipe r = { 0 };
+	int items[LBX_SLICE_ITEMS];
+
+	if (!f)
+		return false;
+	f->find = find;
+	if (!lbx_formula_parse_slice(f->text, at, &f->tree))
+		return false;
+	int n = items_of(&f->tree, items);
+	for (int i = 0; i < n; i++)
+		if (!resolve(f, items[i]))
+			return false;
+	if (n < 0 || (context->target && lbx_target_waits(context->target)))
+		return n >= 0 && fail_waiting(f);
+	for (int i = 0; i < n; i++)
+		if (!settle(f, items[i]) || (is_computed_item(f, items[i]) && !settle_number(f, items[i])))
+			return false;
+	bool ok = add_types(f, &r) && lbx_formula_build_slice(&f->tree, &f->names, &r, of->rank, lbx_shape(of), ret);
+	lbx_recipe_deinit(&r);
+	return ok;
 }

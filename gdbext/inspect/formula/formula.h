@@ -25,6 +25,10 @@ typedef bool lbx_formula_find(struct lbx_context *context, const char *text, str
 			      struct lbx_slice *ret_slice);
 /* Its value, as a tensor without id and record, named as it is written, good until the context is closed. */
 bool lbx_formula_compute(struct lbx_context *context, const char *text, lbx_formula_find *find, struct lbx_tensor *ret);
+/* The slice that the text ends with, whose brackets begin at that byte, of that tensor: its numbers may be the program's, or
+ * computed, as in `x[i + 1:n]`. Fails with a caret under the place, also for what is a tensor there. */
+bool lbx_formula_slice(struct lbx_context *context, const char *text, int at, const struct lbx_tensor *of,
+		       lbx_formula_find *find, struct lbx_slice *ret);
 void lbx_formulas_destroy(struct lbx_formula *formulas); /* those of a context; NULL is fine */
 
 #endif

@@ -19,6 +19,7 @@ struct parser {
 	struct lbx_formula_tree *tree;
 	const char *text;
 	int at, depth;
+	int indices; /* open brackets of those: what C writes `*p` may stand there */
 };
 
 /* ---- errors ---- */
@@ -44,6 +45,17 @@ bool lbx_formula_fail(const struct lbx_formula_tree *tree, int at, const char *f
 	if (strlen(tree->text) > TEXT_SHOWN)
 		return lb_fail("%s, at '%.40s'", message, tree->text + at);
 	return lb_fail("%s\n    %s\n    %*s^", message, tree->text, column(tree->text, at), "");
+}
+
+bool lbx_formula_fail_at(const struct lbx_formula_tree *tree, int at)
+{
+	char why[LB_ERROR_MAX];
+
+	snprintf(why, sizeof why, "%s", lb_error_message());
+	if (strchr(why, '\n') || lb_error_cause() == LB_INTERRUPTED)
+		return false;
+	lb_clear_error();
+	return lbx_formula_fail(tree, at, "%s", why);
 }
 
 /* ---- nodes ---- */
@@ -308,10 +320,8 @@ static bool takes_new_axis(struct parser *p)
 }
 
 /* `a`, `a:b:c`, `...`, `None`; false, without an error: none of them. */
-static bool take_item(struct parser *p, struct lbx_slice_item *ret)
+static bool take_plain_item(struct parser *p, struct lbx_slice_item *ret)
 {
-	int begin = p->at;
-
 	*ret = (struct lbx_slice_item){ .kind = LBX_AT, .step = 1 };
 	if (take(p, "...")) {
 		ret->kind = LBX_ELLIPSIS;
@@ -322,16 +332,51 @@ static bool take_item(struct parser *p, struct lbx_slice_item *ret)
 		return true;
 	}
 	ret->has_start = take_whole(p, &ret->start);
-	if (!take(p, ":")) {
-		if (!ret->has_start)
-			p->at = begin;
+	if (!take(p, ":"))
 		return ret->has_start;
-	}
 	ret->kind = LBX_RANGE;
 	ret->has_stop = take_whole(p, &ret->stop);
 	if (take(p, ":") && !take_whole(p, &ret->step))
 		ret->step = 1;
-	return true;
+	char next = peek(p);
+	return !next || next == ',' || next == ']';
+}
+
+static bool take_item(struct parser *p, struct lbx_slice_item *ret)
+{
+	int begin = p->at;
+	bool is = take_plain_item(p, ret);
+
+	if (!is)
+		p->at = begin;
+	return is;
+}
+
+/* An index that is computed, or a range with such bounds. */
+static int parse_computed_item(struct parser *p)
+{
+	struct lbx_slice_item item = { .kind = LBX_AT, .step = 1 };
+	int bounds[3], n = 0, begin = p->at;
+	bool has[3] = { false };
+
+	for (int i = 0; i < 3; i++) {
+		char next = peek(p);
+		has[i] = i == 0 ? next != ':' : !strchr(":,]", next);
+		if (has[i] && (bounds[n++] = parse_or(p)) < 0)
+			return -1;
+		if (i == 2 || !take(p, ":"))
+			break;
+		item.kind = LBX_RANGE;
+	}
+	if (item.kind == LBX_AT)
+		return bounds[0];
+	int node = with_children(p, LBX_FORMULA_RANGE, begin, begin, n, bounds);
+	if (node >= 0) {
+		item.has_start = has[0];
+		item.has_stop = has[1];
+		p->tree->nodes[node].item = item;
+	}
+	return node;
 }
 
 static int parse_item(struct parser *p)
@@ -341,8 +386,12 @@ static int parse_item(struct parser *p)
 
 	skip(p);
 	begin = p->at;
-	if (!take_item(p, &item))
-		return parse_or(p);
+	if (!take_item(p, &item)) {
+		p->indices++;
+		int node = parse_computed_item(p);
+		p->indices--;
+		return node;
+	}
 	if (item.kind == LBX_RANGE && item.step == 0) {
 		lbx_formula_fail(p->tree, begin, "a step is not 0");
 		return -1;
@@ -529,12 +578,15 @@ static int parse_power(struct parser *p)
 	return power;
 }
 
+static bool is_index_of_c(const struct lbx_formula_tree *tree, int node);
+
 static int parse_sign(struct parser *p)
 {
 	char c = peek(p);
 	int at = p->at;
+	bool is_pointee = c == '*' && p->indices > 0; /* *p, *(p + 1): what the program has there */
 
-	if (c != '-' && c != '+' && c != '~')
+	if (c != '-' && c != '+' && c != '~' && !is_pointee)
 		return parse_power(p);
 	if (++p->depth > LBX_FORMULA_DEPTH) {
 		lbx_formula_fail(p->tree, at, "more than %d signs and brackets in each other", LBX_FORMULA_DEPTH);
@@ -543,6 +595,12 @@ static int parse_sign(struct parser *p)
 	p->at++;
 	int of = parse_sign(p);
 	p->depth--;
+	if (of >= 0 && is_pointee && !is_index_of_c(p->tree, of)) {
+		lbx_formula_fail(p->tree, at, "a variable of the program is missing behind '*'");
+		return -1;
+	}
+	if (is_pointee)
+		return of < 0 ? -1 : add(p, LBX_FORMULA_NAME, at, at);
 	int node = of < 0 ? -1 : with_children(p, LBX_FORMULA_SIGN, at, at, 1, &of);
 	if (node >= 0)
 		p->tree->nodes[node].op = c == '-' ? LBX_MINUS : c == '+' ? LBX_PLUS : LBX_INVERT;
@@ -651,6 +709,20 @@ bool lbx_formula_parse(const char *text, struct lbx_formula_tree *ret)
 	return !text[p.at] || lbx_formula_fail(ret, p.at, "an operator is missing here, or this is too much");
 }
 
+bool lbx_formula_parse_slice(const char *text, int at, struct lbx_formula_tree *ret)
+{
+	struct parser p = { .tree = ret, .text = text, .at = at };
+
+	ret->text = text;
+	ret->n = ret->n_children = 0;
+	ret->root = add(&p, LBX_FORMULA_NAME, 0, 0);
+	while (ret->root >= 0 && peek(&p) == '[')
+		ret->root = parse_index(&p, ret->root);
+	if (ret->root < 0)
+		return false;
+	return !text[p.at] || lbx_formula_fail(ret, p.at, "'[' is missing here");
+}
+
 /* ---- what a tree is ---- */
 
 static bool is_path(const struct lbx_formula_tree *tree, int node, bool with_words);
@@ -668,6 +740,18 @@ static bool is_index_of_c(const struct lbx_formula_tree *tree, int node)
 	return is_operator || n->kind == LBX_FORMULA_NUMBER || is_path(tree, node, true);
 }
 
+static bool is_item_of_c(const struct lbx_formula_tree *tree, int node)
+{
+	const struct lbx_formula_node *n = &tree->nodes[node];
+
+	if (n->kind != LBX_FORMULA_RANGE)
+		return is_index_of_c(tree, node);
+	for (int i = 0; i < n->n; i++)
+		if (!is_index_of_c(tree, lbx_formula_child(tree, node, i)))
+			return false;
+	return true;
+}
+
 static bool is_path(const struct lbx_formula_tree *tree, int node, bool with_words)
 {
 	for (bool is_inner = false;; is_inner = true) {
@@ -679,7 +763,7 @@ static bool is_path(const struct lbx_formula_tree *tree, int node, bool with_wor
 			return false;
 		for (int i = 1; n->kind == LBX_FORMULA_INDEX && i < n->n; i++) {
 			int item = lbx_formula_child(tree, node, i);
-			if (tree->nodes[item].kind != LBX_FORMULA_ITEM && !(with_words && is_index_of_c(tree, item)))
+			if (tree->nodes[item].kind != LBX_FORMULA_ITEM && !(with_words && is_item_of_c(tree, item)))
 				return false;
 		}
 		node = lbx_formula_child(tree, node, 0);

@@ -17,11 +17,13 @@ enum {
 
 enum lbx_formula_kind {
 	LBX_FORMULA_NUMBER,
-	LBX_FORMULA_NAME,   /* a word, 'a quoted one', or #12 */
+	LBX_FORMULA_NAME,   /* a word, 'a quoted one', #12; in an index also *p */
 	LBX_FORMULA_MEMBER, /* x.word, x->word */
 	LBX_FORMULA_CALL,   /* the first child is what is called, a NAME or a MEMBER */
 	LBX_FORMULA_INDEX,  /* x[…]: the others are items */
 	LBX_FORMULA_ITEM,   /* of those: one of a slice's; an expression is a node of its own */
+	LBX_FORMULA_RANGE,  /* likewise, a:b:c of which something is computed: its children are the bounds that it has, as its item
+			     * tells; one more is the step */
 	LBX_FORMULA_KEYWORD, /* of a call: word=child */
 	LBX_FORMULA_TUPLE,  /* (a, b) or [a, b] */
 	LBX_FORMULA_SIGN,   /* -x, +x, ~x */
@@ -74,9 +76,13 @@ struct lbx_formula_tree {
 
 /* Fails with a caret under the place. */
 bool lbx_formula_parse(const char *text, struct lbx_formula_tree *ret);
+/* The brackets that the text ends with, which begin at that byte: an INDEX of a NAME that is all before them. */
+bool lbx_formula_parse_slice(const char *text, int at, struct lbx_formula_tree *ret);
 /* Fails: the message, the text, and a caret under that byte of it. */
 bool lbx_formula_fail(const struct lbx_formula_tree *tree, int at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Likewise, of an error that is kept: it gets its place, if it has none. */
+bool lbx_formula_fail_at(const struct lbx_formula_tree *tree, int at);
 
 /* Child i of a node. */
 static inline int lbx_formula_child(const struct lbx_formula_tree *t, int node, int i)

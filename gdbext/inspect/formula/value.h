@@ -14,6 +14,7 @@ struct lbx_formula_build {
 	const struct lbx_formula_tree *tree;
 	const struct lbx_formula_names *names;
 	struct lbx_recipe *r;
+	int index; /* the node that is looked at as an index, or as all there is */
 };
 
 /* A call: its receiver, if it is a method, counts as the first argument. */

@@ -474,28 +474,37 @@ static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors
 	return found;
 }
 
-/* Of what follows T; before anything is asked of its value, which may not be there. */
-static bool select_slice(const char *text, struct lbx_selection *ret)
+bool lbx_select_slice(struct lbx_context *context, const char *text, size_t at, struct lbx_selection *ret)
 {
 	const struct lbx_tensor *t = &ret->tensor;
+	const char *slice = skip(text + at);
+	bool clean = lb_ok();
 
-	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text));
-	return lbx_slice_parse(skip(text), &ret->slice) && lbx_slice_check(&ret->slice, t->rank, lbx_shape(t));
+	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", slice);
+	if (!lbx_slice_parse(slice, &ret->slice)) {
+		/* within an expression, it looks for what its indices are */
+		if (!context || !clean || *slice != '[')
+			return false;
+		lb_clear_error();
+		return lbx_formula_slice(context, text, (int)(slice - text), t, lbx_select_operand, &ret->slice);
+	}
+	return lbx_slice_check(&ret->slice, t->rank, lbx_shape(t));
 }
 
-/* T is found, and what follows it. */
-static bool finish(struct lbx_context *context, const char *slice, struct lbx_selection *ret)
+/* T is found, and what follows it, from that byte on. A part of an expression has plain numbers alone in its slices. */
+static bool finish(struct lbx_context *context, const char *text, size_t at, enum wanted wanted, struct lbx_selection *ret)
 {
 	/* what an evaluation has computed can be looked at while it goes on */
 	lbx_tensor_take_computed(&ret->tensor);
-	if (!select_slice(slice, ret))
+	if (!lbx_select_slice(wanted == OPERANDS ? NULL : context, text, at, ret))
 		return false;
 	lbx_set_tensor(context->out, &ret->tensor);
 	return true;
 }
 
 /* `quoted`: quotes stood around it. */
-static bool select_plain(struct lbx_context *context, const char *text, bool quoted, struct lbx_selection *ret)
+static bool select_plain(struct lbx_context *context, const char *text, bool quoted, enum wanted wanted,
+			 struct lbx_selection *ret)
 {
 	struct lbx_tensors *tensors;
 	size_t used = 0;
@@ -506,13 +515,13 @@ static bool select_plain(struct lbx_context *context, const char *text, bool quo
 	if (!(number ? select_id(context, tensors, text, number, &used, &ret->tensor)
 		     : select_text(context, context->tensors, text, quoted, &used, ret)))
 		return false;
-	return finish(context, text + used, ret);
+	return finish(context, text, used, wanted, ret);
 }
 
 /* 'NAME'[slice]: where the table has the name nothing else is meant, whatever it holds. Else *done is
  * false, and in *plain is the text without its quotes, if it had any. */
-static bool select_quoted(struct lbx_context *context, const char *text, char plain[static LBX_TEXT_MAX], bool *done,
-			  struct lbx_selection *ret)
+static bool select_quoted(struct lbx_context *context, const char *text, char plain[static LBX_TEXT_MAX],
+			  enum wanted wanted, bool *done, struct lbx_selection *ret)
 {
 	char names[3][LBX_TEXT_MAX]; /* a name may have such quotes in it */
 	struct lbx_named *found;
@@ -545,7 +554,7 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 	else
 		ret->tensor = found[i].first;
 	if (ok && found[i].count)
-		ok = *done = finish(context, i ? rest : "", ret);
+		ok = *done = finish(context, text, i ? (size_t)(rest - text) : strlen(text), wanted, ret);
 	free(found);
 	return ok;
 }
@@ -626,7 +635,7 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 	bool is_path = lbx_is_path(text);
 	if (sort == LBX_FORMULA_IS_ONE && !is_path && !is_name(context, text))
 		return lb_ok() && compute(context, text, ret);
-	if (select_plain(context, text, quoted, ret))
+	if (select_plain(context, text, quoted, VALUES, ret))
 		return true;
 	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
 	    (context->target && lbx_target_waits(context->target)))
@@ -652,7 +661,7 @@ static bool select_any(struct lbx_context *context, const char *text, enum wante
 		return lb_fail(*text ? "the tensor's expression is too long%s" : "no tensor given%s", "");
 	/* a front end without a line of its own puts what has quotes in quotes again */
 	for (int i = 0; i < 2; i++) {
-		if (!select_quoted(context, text, plain[i], &done, ret))
+		if (!select_quoted(context, text, plain[i], wanted, &done, ret))
 			return false;
 		if (done)
 			return true;
@@ -666,10 +675,11 @@ static bool select_any(struct lbx_context *context, const char *text, enum wante
 		return lb_fail("'%s' is computed: it has values (`print`, `stats`), and no record", text);
 	if (*text != '@')
 		return wanted == VALUES ? select_computed(context, text, quoted, ret)
-					: select_plain(context, text, quoted, ret);
+					: select_plain(context, text, quoted, wanted, ret);
 	if (wanted == RECORDS)
 		return lb_fail("'%s' is memory; a tensor is needed", text);
-	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);
+	return lbx_view_parse(context, text, &used, &ret->tensor) &&
+	       lbx_select_slice(wanted == OPERANDS ? NULL : context, text, used, ret);
 }
 
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret)

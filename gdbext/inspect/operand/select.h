@@ -22,6 +22,9 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 /* The same, or memory (view.h), or an expression that is computed (inspect/formula/formula.h): then the tensor has neither id
  * nor record. */
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
+/* The slice that begins at that byte of the text, of the tensor that is selected; without a context its indices are plain
+ * numbers. Before anything is asked of a value, which may not be there. */
+bool lbx_select_slice(struct lbx_context *context, const char *text, size_t at, struct lbx_selection *ret);
 /* What a name in an expression stands for (lbx_formula_find). */
 bool lbx_select_operand(struct lbx_context *context, const char *text, struct lbx_tensor *ret,
 			struct lbx_slice *ret_slice);

@@ -97,15 +97,13 @@ static bool run_view(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_fail_dtype(args->v[1]);
 	/* a slice follows the last word */
 	snprintf(shape, sizeof shape, "%s", args->v[args->n - 1]);
-	char *slice = strchr(shape, '[');
-	if (slice) {
-		snprintf(s.slice_text, sizeof s.slice_text, "%s", slice);
-		*slice = '\0';
-	}
+	const char *last = args->v[args->n - 1];
+	size_t end = strcspn(last, "[");
+	shape[end < sizeof shape ? end : 0] = '\0';
 	view.shape = i + 1 < args->n ? args->v[i] : shape;
 	view.strides = i + 1 < args->n ? shape : NULL;
-	if (!lbx_slice_parse(s.slice_text, &s.slice) || !lbx_print_options(context, args, &options) ||
-	    !lbx_stats_first(args, &first) || !lbx_view_make(context, &view, &s.tensor) ||
+	if (!lbx_print_options(context, args, &options) || !lbx_stats_first(args, &first) ||
+	    !lbx_view_make(context, &view, &s.tensor) || !lbx_select_slice(context, last, end, &s) ||
 	    !lbx_value_of(context, &s, &array))
 		return false;
 	if (lbx_args_option(args, "stats"))
