@@ -105,6 +105,12 @@ static void mistakes(void **state)
 	says(s, "print", "x.mena()", "did you mean 'mean'?");
 	says(s, "print", "x +", "missing at the end\n    x +\n       ^");
 	says(s, "print", "nobody * 2", "no tensor 'nobody'");
+	says(s, "print", "'foo<int> (x)'", "'foo<int>' is of C++");
+	says(s, "print", "2 * foo<int>(x)", "'foo<int>' is of C++, and none of what is computed here");
+	says(s, "print", "2 * std::get<0, int>::x", "\n    2 * std::get<0, int>::x\n        ^");
+	says(s, "print", "x < 3 > (x)", "comparisons are not chained");
+	says(s, "print", "x<3<(x)", "comparisons are not chained");
+	says(s, "print", "where(x<3, x>(x), mean(x 1))", "where(x<3, x>(x), mean(x 1))\n                             ^");
 	says(s, "print", "x[flags, 0]", "a mask stands alone");
 	says(s, "print", "x.reshape(5, 5)", "do not fill that shape");
 	says(s, "print", "größe + x", "    größe + x\n    ^"); /* columns, not bytes */

@@ -696,6 +696,42 @@ static int parse_or(struct parser *p)
 	return node;
 }
 
+/* Behind the > that closes what opens at a name's <, if a ( or :: follows there, as of C++'s templates; NULL: it is none. */
+static const char *past_template(const char *open)
+{
+	int depth = 0;
+
+	for (const char *c = open; *c; c++) {
+		depth += strchr("<([", *c) ? 1 : strchr(">)]", *c) ? -1 : 0;
+		if (depth > 0)
+			continue;
+		const char *end = *c == '>' ? c + 1 : NULL;
+		for (c++; isspace((unsigned char)*c); c++)
+			;
+		return *c == '(' || strncmp(c, "::", 2) == 0 ? end : NULL;
+	}
+	return NULL;
+}
+
+/* What could not be read may be C++: foo<int>(x). Always false. */
+static bool fail_template(const struct parser *p)
+{
+	for (const char *open = strchr(p->text, '<'); open; open = strchr(open + 1, '<')) {
+		const char *name = open, *end = past_template(open);
+		while (name > p->text && (is_of_word(name[-1]) || name[-1] == ':'))
+			name--;
+		int begin = (int)(name - p->text);
+		if (end && name < open && begin <= p->at && p->text + p->at <= end) {
+			lb_clear_error();
+			return lbx_formula_fail(p->tree, begin,
+						"'%.*s' is of C++, and none of what is computed here: in gdb it may stand "
+						"in quotes, as in 'Pool<4>::size' + 1",
+						(int)(end - name), name);
+		}
+	}
+	return false;
+}
+
 bool lbx_formula_parse(const char *text, struct lbx_formula_tree *ret)
 {
 	struct parser p = { .tree = ret, .text = text };
@@ -704,9 +740,12 @@ bool lbx_formula_parse(const char *text, struct lbx_formula_tree *ret)
 	ret->n = ret->n_children = 0;
 	ret->root = parse_or(&p);
 	if (ret->root < 0)
-		return false;
+		return fail_template(&p);
 	skip(&p);
-	return !text[p.at] || lbx_formula_fail(ret, p.at, "an operator is missing here, or this is too much");
+	if (!text[p.at])
+		return true;
+	lbx_formula_fail(ret, p.at, "an operator is missing here, or this is too much");
+	return fail_template(&p);
 }
 
 bool lbx_formula_parse_slice(const char *text, int at, struct lbx_formula_tree *ret)

@@ -26,6 +26,7 @@
 #include "inspect/operand/view.h"
 #include "inspect/tensor/name.h"
 #include "python/frames.h"
+#include "target/effect.h"
 
 enum { MAX_BRACKETS = 16, MAX_THREADS = 1024 };
 /* What a text may be: a tensor that has a record; or memory, too; or what is computed, too. */
@@ -642,7 +643,9 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 		return false;
 	/* what is something else, as a handle that is none, has its own message */
 	bool is_unknown = strncmp(lb_error_message(), "no tensor '", 11) == 0;
-	if (sort == LBX_FORMULA_IS_BROKEN && (!is_unknown || !strpbrk(text, "+*/%<>=~^|(")))
+	/* why a debugger did not evaluate it has been said */
+	bool is_refused = context->target && context->target->ops->evaluate && lbx_effect_of(text) != LBX_NO_EFFECT;
+	if (sort == LBX_FORMULA_IS_BROKEN && (!is_unknown || is_refused || !strpbrk(text, "+*/%<>=~^|(")))
 		return false;
 	lb_clear_error();
 	return sort == LBX_FORMULA_IS_BROKEN ? lb_fail("%s", why) : compute(context, text, ret);
