@@ -89,6 +89,25 @@ static void rules_are_complete(void **state)
 	}
 }
 
+/* What is not checked everywhere says where. */
+static void where_they_look_is_told(void **state)
+{
+	struct session *s = *state;
+	char where[LBX_WHERE_MAX];
+
+	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
+		bool is_limited = (*r)->sees & ~(unsigned)(LBX_SEES_TENSORS | LBX_SEES_VALUES | LBX_SEES_HOLDERS | LBX_SEES_GRADIENTS);
+		assert_int_equal(lbx_rule_where(*r, where), is_limited);
+	}
+	says(s, "explain", "F12", "where it looks\n  In cores alone, with the command `lazybones`");
+	says(s, "explain", "F12", "meanwhile. In programs with Lazybones' own runtime");
+	says(s, "explain", "F4", "In the core of a program that has died");
+	says(s, "explain", "L7h", "several times:\n  `lazybones doctor -- PROGRAM`, or");
+	says(s, "explain", "--json F10", "\"where\":\"With the command `lazybones`, ");
+	assert_null(strstr(session_says(s, "explain", "L9b"), "where it looks"));
+	says(s, "doctor", "--only F12", "F12 cannot be checked here. It looks: In cores alone");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +117,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rows_without_values_are_told, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(sarif_is_a_document, session_start, session_stop),
 		cmocka_unit_test(rules_are_complete),
+		cmocka_unit_test_setup_teardown(where_they_look_is_told, session_start, session_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,6 +204,21 @@ static bool is_for(const struct doctor *d, const struct lbx_rule *rule)
 	       (!(rule->sees & LBX_SEES_LOOKS) || d->c.looks);
 }
 
+/* None of those that were asked for can be checked. */
+static bool fail_elsewhere(const struct doctor *d)
+{
+	char where[LBX_WHERE_MAX];
+
+	for (const struct lbx_rule *const *r = lbx_rules; d->what->only && *r; r++) {
+		if (!is_wanted(*r, d->what->only) || !lbx_rule_where(*r, where))
+			continue;
+		for (char *c = where; *c; c++)
+			*c = *c == '\n' ? ' ' : *c;
+		return lb_fail("%s cannot be checked here. It looks: %s", (*r)->id, where);
+	}
+	return lb_fail("of deaths and stacks the command `lazybones` checks the rules");
+}
+
 static bool choose(struct doctor *d)
 {
 	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
@@ -215,8 +230,7 @@ static bool choose(struct doctor *d)
 	}
 	if (d->n || d->c.diagnosis->n_unchecked)
 		return true;
-	return lb_fail("%s", d->c.tensors ? "of deaths and stacks the command `lazybones` checks the rules"
-					  : d->c.diagnosis->no_tensors);
+	return d->c.tensors ? fail_elsewhere(d) : lb_fail("%s", d->c.diagnosis->no_tensors);
 }
 
 /* ---- the program ---- */

@@ -40,12 +40,16 @@ static void tell_example(struct lbx_out *out, const char *text)
 
 static void tell_rule(struct lbx_out *out, const struct lbx_rule *r)
 {
+	char where[LBX_WHERE_MAX];
+
 	lbx_begin(out, NULL);
 	lbx_wrap(out, 0, 4);
 	lbx_tell(out, "%pF %pF: %pF\n", LBX_STYLED(LBX_NAME, "id", r->id), LBX_TEXT("rule", r->name),
 		 LBX_TEXT("title", r->title));
 	tell_part(out, "meaning", "what it means", r->meaning);
 	tell_example(out, r->example);
+	if (lbx_rule_where(r, where))
+		tell_part(out, "where", "where it looks", where);
 	tell_part(out, "demands", "what it demands before it speaks", r->demands);
 	tell_part(out, "cure", "what to do", r->cure);
 	lbx_end(out);
@@ -95,8 +99,8 @@ const struct lbx_command lbx_command_explain = {
 	.name = "explain",
 	.arguments = "[RULE]",
 	.summary = "explain a rule of doctor's, or list them all",
-	.help = "What it means, a program that has it, what must be so before it speaks, and what to\n"
-		"do. A rule is named as doctor does, or by its row: L2 is L2a and L2b, too.\n"
+	.help = "What it means, a program that has it, where it looks if that is not everywhere, what must\n"
+		"be so before it speaks, and what to do. A rule is named as doctor does, or by its row: L2 is L2a and L2b, too.\n"
 		"Example: explain L1",
 	.max_args = 1,
 	.needs = LBX_NEEDS_NO_PROGRAM,

@@ -53,5 +53,8 @@ extern const struct lbx_rule *const lbx_rules[];
 
 /* Whether a word means the rule: its id, its name, or the id of its row: "L2" means L2a, too. */
 bool lbx_rule_is(const struct lbx_rule *rule, const char *word);
+/* Sentences about what it can be checked in; false: in everything that has tensors. */
+enum { LBX_WHERE_MAX = 1024 };
+bool lbx_rule_where(const struct lbx_rule *rule, char ret[LBX_WHERE_MAX]);
 
 #endif
