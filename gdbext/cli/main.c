@@ -139,8 +139,10 @@ static int answer(void *job)
 				       .lets_go = !r->stop };
 
 	out->json = r->json;
+	lbx_terminal_begin_progress(out);
 	bool done = (r->cores || r->is_alone || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&
 		    lbx_command_run(&context, &r->args);
+	lbx_terminal_end_progress();
 	char notice[512];
 	if (done)
 		lbx_tell_notice(out, context.target);

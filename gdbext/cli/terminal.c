@@ -1,27 +1,67 @@
 #include "cli/terminal.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "inspect/answer.h"
+#include "inspect/progress_line.h"
 #include "lazybones.h"
 #include "target/printable.h"
 
 enum { LEAST = 20, USUAL = 80 };
 
 static bool written; /* to standard output */
+static bool is_in_line; /* the last line has no end yet */
+static struct lbx_progress_line line = { .fd = -1 };
 
 static void write_out(struct lbx_out *out, const char *text, size_t n)
 {
+	lbx_progress_line_erase(&line);
 	written |= out->context == stdout;
+	is_in_line = n ? text[n - 1] != '\n' : is_in_line;
 	fwrite(text, 1, n, out->context);
+}
+
+/* What ends the program leaves no half of a line on the terminal. */
+static void end_line(int number)
+{
+	lbx_progress_line_erase(&line);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	if (!out->json && !is_in_line)
+		lbx_progress_line_tell(&line, what, done, total);
+	return true;
+}
+
+void lbx_terminal_begin_progress(struct lbx_out *out)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	bool is_one = isatty(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp();
+
+	lbx_progress_line_begin(&line, is_one ? STDOUT_FILENO : -1, out->width);
+	out->progress = progress;
+	for (size_t i = 0; is_one && i < sizeof ends / sizeof *ends; i++)
+		if (signal(ends[i], end_line) == SIG_IGN)
+			signal(ends[i], SIG_IGN);
+}
+
+void lbx_terminal_end_progress(void)
+{
+	lbx_progress_line_erase(&line);
+	line.fd = -1;
 }
 
 static bool takes_terminal(struct lbx_out *out)
 {
+	lbx_terminal_end_progress();
 	(void)out;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return lb_fail("the input or the output is none: `print` shows values anywhere");

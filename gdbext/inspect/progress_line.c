@@ -44,9 +44,9 @@ void lbx_progress_line_tell(struct lbx_progress_line *line, const char *what, in
 		return;
 	if (columns < line->shown)
 		lbx_progress_line_erase(line);
-	put(line, text, (size_t)columns + 1);
-	line->shown = columns;
+	line->shown = columns; /* first: a signal may erase it */
 	line->last_ms = now;
+	put(line, text, (size_t)columns + 1);
 }
 
 void lbx_progress_line_erase(struct lbx_progress_line *line)

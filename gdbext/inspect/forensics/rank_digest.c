@@ -17,6 +17,7 @@
 #include "inspect/tensor/name.h"
 #include "target/printable.h"
 
+enum { OFTEN = 1024 }; /* tensors between two looks at the clock, and at Ctrl-C */
 static const char format[] = "lazybones digest 1";
 static const char *const found_as[] = { "absent", "lazy", "unreadable", "value" };
 
@@ -84,6 +85,8 @@ bool lbx_rank_digest_take(struct lbx_context *context, const char *glob, bool re
 	while (lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
 		if (!t.name[0] || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
+		if (ret->n % OFTEN == OFTEN - 1 && !lbx_progress(context->out, "computing checksums", (int64_t)ret->n, 0))
+			return false;
 		struct lbx_digested *one = add(ret, t.name, t.id);
 		if (!one)
 			return lb_fail("out of memory");

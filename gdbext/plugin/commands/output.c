@@ -90,8 +90,8 @@ static struct lbx_progress_line line;
 
 static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
-	(void)out;
-	lbx_progress_line_tell(&line, what, done, total);
+	if (!out->json)
+		lbx_progress_line_tell(&line, what, done, total);
 	/* an unanswered question: the command runs again, with its long work then */
 	return !lbx_bridge_interrupted() && !lbx_bridge_waits();
 }
@@ -140,8 +140,10 @@ struct lbx_out lbx_gdb_out(bool is_typed)
 {
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 
-	/* at a stop the cursor may stand behind what the program has written */
-	lbx_progress_line_begin(&line, is_typed && !lbx_terminal_is_shared() ? terminal() : -1, columns());
+	/* where a line runs again, with gdb's answers, what it took before counts, too; at a stop the cursor may stand behind what
+	 * the program has written */
+	if (lbx_bridge_is_new())
+		lbx_progress_line_begin(&line, is_typed && !lbx_terminal_is_shared() ? terminal() : -1, columns());
 
 	about.has_tensor = false;
 	about.count[0] = '\0';
