@@ -48,8 +48,7 @@ static const float *floats(const struct lb_quant_matrix *q, const char *from, in
 		if (q->scale_dtype != LB_U8)
 			q->tiles->convert(LB_F32, q->scale_dtype)(n, store, from, NULL, NULL);
 		else if (q->e8m0)
-			for (int64_t i = 0; i < n; i++)
-				store[i] = lb_e8m0_to_float(small[i]);
+			q->tiles->e8m0(n, store, small);
 		else
 			for (int64_t i = 0; i < n; i++)
 				store[i] = q->table[small[i]];
@@ -72,6 +71,9 @@ void lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int rows, int6
 			.words = (const uint8_t *)q->words + (row + r) * q->words_row + begin * q->group_bytes,
 			.scales = scales + r * n,
 			.biases = biases ? biases + r * n : NULL,
+			.next_scales = q->scales + (row + rows + r) * q->scales_row + at,
+			.next_biases = q->biases ? q->biases + (row + rows + r) * q->biases_row + at : NULL,
+			.next_bytes = LB_QUANT_ROWS * lb_width_of(q->scale_dtype),
 		};
 }
 

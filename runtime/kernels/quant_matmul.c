@@ -129,7 +129,7 @@ static void store(const struct product *p, int64_t first, int64_t m, int64_t col
 struct few {
 	const struct product *p;
 	int m, padded; /* rows of x; the next number that `dot` has */
-	int rows;      /* of w at a time */
+	int rows, lines; /* of w at a time; of which scales are converted at once */
 	float *x, *sums;
 	const struct lb_cut *cuts; /* NULL: x as floats */
 };
@@ -139,21 +139,25 @@ static void dot_rows(void *arg, int64_t begin, int64_t end)
 	const struct few *few = arg;
 	const struct product *p = few->p;
 	int64_t groups = p->k / p->w.group;
-	int rows = few->rows;
-	for (int64_t j = begin * rows; j < end * rows; j += rows) {
-		float sums[AT_ONCE] = { 0 };
-		int some = (int)least(p->n - j, rows);
+	int rows = few->rows, lines = few->lines;
+	for (int64_t j = begin * lines; j < end * lines; j += lines) {
+		float sums[LB_QUANT_LINES * AT_ONCE];
+		int some = (int)least(p->n - j, lines);
+		memset(sums, 0, (size_t)(lines * few->padded) * sizeof *sums);
 		for (int64_t g = 0; g < groups; g += LB_QUANT_CHUNK) {
 			struct lb_quant_scales store;
-			struct lb_codes codes[LB_QUANT_ROWS];
+			struct lb_codes codes[LB_QUANT_LINES];
 			int64_t n = least(groups - g, LB_QUANT_CHUNK);
 			lb_quant_codes(&p->w, j, some, g, n, &store, codes);
-			for (int r = some; r < rows; r++)
+			for (int r = some; r % rows; r++)
 				codes[r] = codes[0];
-			if (few->cuts)
-				p->tiles->dot_cut(codes, n, few->padded, few->cuts, g, sums);
-			else
-				p->tiles->dot(codes, n, few->padded, few->x + g * p->w.group, p->x_row, sums);
+			for (int r = 0; r < some; r += rows) {
+				float *to = sums + r * few->padded;
+				if (few->cuts)
+					p->tiles->dot_cut(codes + r, n, few->padded, few->cuts, g, to);
+				else
+					p->tiles->dot(codes + r, n, few->padded, few->x + g * p->w.group, p->x_row, to);
+			}
 		}
 		for (int r = 0; r < some; r++)
 			for (int i = 0; i < few->m; i++)
@@ -192,9 +196,11 @@ static void multiply_transposed(struct few *few)
 {
 	const struct product *p = few->p;
 	few->rows = few->padded > 1 ? 1 : few->cuts ? LB_QUANT_ROWS : 2;
+	int64_t groups = p->k > 0 ? least(p->k / p->w.group, LB_QUANT_CHUNK) : 1;
+	few->lines = (int)least(LB_QUANT_LINES, LB_QUANT_AT_ONCE / groups / LB_QUANT_ROWS * LB_QUANT_ROWS);
 	if (!few->cuts)
 		p->tiles->arrange(p->w.kind, few->padded * p->k, few->x);
-	lb_parallel(p->exec, (p->n + few->rows - 1) / few->rows, GRAIN / (p->k * few->rows + 1) + 1, dot_rows, few);
+	lb_parallel(p->exec, (p->n + few->lines - 1) / few->lines, GRAIN / (p->k * few->lines + 1) + 1, dot_rows, few);
 }
 
 /* A row that is not finite, for which there are no digits. */

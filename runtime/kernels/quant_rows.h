@@ -4,7 +4,11 @@
 
 #include "kernels/codes.h"
 
-enum { LB_QUANT_CHUNK = 256 /* groups of a row whose scales are converted at once */ };
+enum {
+	LB_QUANT_CHUNK = 256, /* groups of a row whose scales are converted at once */
+	LB_QUANT_LINES = 32,  /* rows, likewise */
+	LB_QUANT_AT_ONCE = LB_QUANT_ROWS * LB_QUANT_CHUNK, /* of them all */
+};
 
 /* One matrix of codes; strides between rows in bytes. */
 struct lb_quant_matrix {
@@ -18,12 +22,13 @@ struct lb_quant_matrix {
 };
 
 struct lb_quant_scales {
-	float scales[LB_QUANT_ROWS * LB_QUANT_CHUNK], biases[LB_QUANT_ROWS * LB_QUANT_CHUNK];
+	_Alignas(64) float scales[LB_QUANT_AT_ONCE], biases[LB_QUANT_AT_ONCE];
 };
 
 /* The first matrix of q's batch, the last two axes being its rows. */
 void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *ret);
-/* Groups [begin, begin + n) of some rows; n <= LB_QUANT_CHUNK, rows <= LB_QUANT_ROWS. Valid while `store` is. */
+/* Groups [begin, begin + n) of some rows; n <= LB_QUANT_CHUNK, rows <= LB_QUANT_LINES, n * rows <= LB_QUANT_AT_ONCE. Valid
+ * while `store` is. */
 void lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int rows, int64_t begin, int64_t n,
 		    struct lb_quant_scales *store, struct lb_codes *ret);
 /* The floats of groups of a row, as many as one likes. */

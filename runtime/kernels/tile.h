@@ -79,6 +79,10 @@ struct lb_codes {
 	int kind, group;
 	const uint8_t *words;
 	const float *scales, *biases;
+	/* Where the scales and biases of the rows are that come next, and how many bytes there are for a group of
+	 * LB_QUANT_ROWS of them: to be fetched meanwhile. */
+	const char *next_scales, *next_biases;
+	int next_bytes;
 };
 
 /* A vector in digits of base 256, from -128 to 127: element i is steps[i / 8] times the number that they write. The planes
@@ -227,6 +231,8 @@ struct lb_tiles {
 	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride, int dtype);
 	/* sums[i] += x[0] * row 0 [i] + x[1] * row 1 [i] …, of m rows of n elements, likewise */
 	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride, int dtype);
+	/* Scales of mxfp4 and mxfp8. */
+	void (*e8m0)(int64_t n, float *to, const uint8_t *from);
 	void (*dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 	/* sums[r * m + i] += codes[r] . x[i], x in the order that `arrange` makes; x[i] is at
 	 * x + i * x_row. m is 1, 2, 4 or 8; rows of codes is 2 when m is 1, else 1. */

@@ -80,7 +80,11 @@ static void make_codes(int kind, int group, int64_t n, struct lb_codes codes[ROW
 			scales[g] = uniform();
 			biases[g] = uniform() * 8;
 		}
-		codes[r] = (struct lb_codes){ kind, group, words, scales, kind == LB_CODES_4 ? biases : NULL };
+		codes[r] = (struct lb_codes){ .kind = kind,
+						.group = group,
+						.words = words,
+						.scales = scales,
+						.biases = kind == LB_CODES_4 ? biases : NULL };
 	}
 }
 

@@ -14,6 +14,10 @@
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src)
 {
+#ifdef __AVX512F__
+	for (; n >= 16; n -= 16, dst += 16, src += 16)
+		_mm512_storeu_ps(dst, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)src)));
+#endif
 #if defined __F16C__
 	for (; n >= 8; n -= 8, dst += 8, src += 8)
 		_mm256_storeu_ps(dst, _mm256_cvtph_ps(_mm_loadu_si128((const void *)src)));

@@ -159,6 +159,8 @@ INLINE bytes e2m1_bytes(void)
 
 INLINE vector load_some(const float *from, int n)
 {
+	if (__builtin_constant_p(n) && n == 4)
+		return _mm512_zextps128_ps512(_mm_loadu_ps(from));
 	return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
 }
 
@@ -233,55 +235,94 @@ INLINE bytes products(bytes sums, bytes low, bytes even, bytes high, bytes odd)
 
 #endif
 
-/* The products of a piece of BYTES bytes of codes, from byte `at` of x's planes on. */
-INLINE vector piece(bool e2m1, int planes, bytes codes, const struct lb_cut *x, int64_t at, vector steps)
+/* A piece of BYTES bytes of codes and its groups' scales. */
+struct piece {
+	bytes low, high;
+	vector scale;
+};
+
+INLINE struct piece piece_of(bool e2m1, bytes codes, vector scale)
 {
-	bytes mask = every_byte(15), low = both(codes, mask), high = both(down_4(codes), mask), sums = zero_bytes();
+	bytes mask = every_byte(15);
+	struct piece piece = { both(codes, mask), both(down_4(codes), mask), scale };
 	if (e2m1) {
-		low = looked_up(e2m1_bytes(), low);
-		high = looked_up(e2m1_bytes(), high);
+		piece.low = looked_up(e2m1_bytes(), piece.low);
+		piece.high = looked_up(e2m1_bytes(), piece.high);
 	}
-	UNROLL
-	for (int p = 0; p < planes; p++) {
-		const int8_t *even = x->digits + 2 * p * x->half + at;
-		sums = products(p ? up_8(sums) : sums, low, load_bytes(even), high, load_bytes(even + x->half));
-	}
-	return multiply(to_floats(sums), steps);
+	return piece;
 }
 
-INLINE void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *codes, int64_t groups,
+/* Adds the products of pieces with x's elements from byte `at` of its planes on. */
+INLINE void add_pieces(int planes, int rows, const struct piece *pieces, const struct lb_cut *x, int64_t at, vector steps,
+		       vector *acc, int apart)
+{
+	bytes even[LB_PLANES], odd[LB_PLANES], sums[LB_QUANT_ROWS];
+	const int8_t *digits = x->digits + at;
+	UNROLL
+	for (int p = 0; p < planes; p++) {
+		even[p] = load_bytes(digits + 2 * p * x->half);
+		odd[p] = load_bytes(digits + (2 * p + 1) * x->half);
+	}
+	UNROLL
+	for (int r = 0; r < rows; r++)
+		sums[r] = zero_bytes();
+	UNROLL
+	for (int p = 0; p < planes; p++)
+		UNROLL
+	for (int r = 0; r < rows; r++)
+		sums[r] = products(p ? up_8(sums[r]) : sums[r], pieces[r].low, even[p], pieces[r].high, odd[p]);
+	UNROLL
+	for (int r = 0; r < rows; r++)
+		acc[r * apart] = multiply_add(multiply(to_floats(sums[r]), steps), pieces[r].scale, acc[r * apart]);
+}
+
+INLINE void dot(bool e2m1, int planes, int group, int rows, int m, const struct lb_codes *codes, int64_t groups,
 		const struct lb_cut *x, int64_t first, float *sums)
 {
-	int shift = __builtin_ctz((unsigned)codes->group / 2); /* from bytes to groups */
+	int shift = __builtin_ctz((unsigned)group / 2); /* from bytes to groups */
 	int scales = BYTES >> shift > 0 ? BYTES >> shift : 1;
 	int64_t n = groups << shift, at = 0, from = first << shift; /* bytes */
-	bytes lanes = lanes_of(codes->group);
+	/* to the rows that come next, whose codes are fetched meanwhile */
+	uintptr_t ahead = rows > 1 ? (uintptr_t)rows * ((uintptr_t)codes[1].words - (uintptr_t)codes[0].words) : 0;
+	bytes lanes = lanes_of(group);
 	vector acc[8], shifts[8];
+	struct piece pieces[LB_QUANT_ROWS];
+	uintptr_t next_scales = (uintptr_t)codes->next_scales, next_biases = (uintptr_t)codes->next_biases;
 	UNROLL
 	for (int i = 0; i < rows * m; i++)
 		acc[i] = zero_vector();
-	for (; at + BYTES <= n; at += BYTES)
+	for (; at + BYTES <= n; at += BYTES) {
 		UNROLL
-	for (int r = 0; r < rows; r++) {
-		vector scale = spread_out(load_some(codes[r].scales + (at >> shift), scales), lanes);
-		bytes word = load_bytes(codes[r].words + at);
-		UNROLL
-		for (int k = 0; k < m; k++) {
-			vector steps = load_vector(x[k].steps + 2 * (from + at) / LANE);
-			acc[r * m + k] = multiply_add(piece(e2m1, planes, word, &x[k], from + at, steps), scale,
-						      acc[r * m + k]);
+		for (int r = 0; r < rows; r++) {
+			vector scale = load_some(codes[r].scales + (at >> shift), scales);
+			pieces[r] = piece_of(e2m1, load_bytes(codes[r].words + at), spread_out(scale, lanes));
+			if (rows > 1)
+				__builtin_prefetch((const void *)((uintptr_t)(codes[r].words + at) + ahead));
 		}
+		if (rows > 1) {
+			uintptr_t more = (uintptr_t)(scales * codes->next_bytes);
+			__builtin_prefetch((const void *)(next_scales += more));
+			if (!e2m1)
+				__builtin_prefetch((const void *)(next_biases += more));
+		}
+		UNROLL
+		for (int k = 0; k < m; k++)
+			add_pieces(planes, rows, pieces, &x[k], from + at, load_vector(x[k].steps + 2 * (from + at) / LANE),
+				   acc + k, m);
 	}
-	for (int r = 0; r < rows && at < n; r++) { /* what is left of a row: no step, no scale beyond it */
-		uint8_t rest[BYTES] = { 0 };
+	if (at < n) { /* what is left of a row: no step, no scale beyond it */
 		int left = (int)(n - at);
-		memcpy(rest, codes[r].words + at, (size_t)left);
-		vector scale = spread_out(load_some(codes[r].scales + (at >> shift), left >> shift), lanes);
-		for (int k = 0; k < m; k++) {
-			vector steps = load_some(x[k].steps + 2 * (from + at) / LANE, 2 * left / LANE);
-			acc[r * m + k] = multiply_add(piece(e2m1, planes, load_bytes(rest), &x[k], from + at, steps),
-						      scale, acc[r * m + k]);
+		UNROLL
+		for (int r = 0; r < rows; r++) {
+			uint8_t rest[BYTES] = { 0 };
+			memcpy(rest, codes[r].words + at, (size_t)left);
+			vector scale = load_some(codes[r].scales + (at >> shift), left >> shift);
+			pieces[r] = piece_of(e2m1, load_bytes(rest), spread_out(scale, lanes));
 		}
+		UNROLL
+		for (int k = 0; k < m; k++)
+			add_pieces(planes, rows, pieces, &x[k], from + at,
+				   load_some(x[k].steps + 2 * (from + at) / LANE, 2 * left / LANE), acc + k, m);
 	}
 	UNROLL
 	for (int i = 0; i < rows * m; i++)
@@ -326,11 +367,11 @@ INLINE int64_t piece(bool e2m1, int planes, int n, const uint8_t *words, const i
 	return whole;
 }
 
-static void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *codes, int64_t groups,
+static void dot(bool e2m1, int planes, int group, int rows, int m, const struct lb_codes *codes, int64_t groups,
 		const struct lb_cut *x, int64_t first, float *sums)
 {
 	enum { WHOLE = LB_CUT_TOGETHER / 2, HALF = WHOLE / 2 };
-	int bytes = codes->group / 2;
+	int bytes = group / 2;
 	for (int r = 0; r < rows; r++)
 		for (int k = 0; k < m; k++) {
 			float total = 0, shift = 0;
@@ -359,7 +400,10 @@ static void dot(bool e2m1, int planes, int rows, int m, const struct lb_codes *c
 	static void dot_##kind##_##planes##_##m(const struct lb_codes *codes, int64_t groups, const struct lb_cut *x, \
 						int64_t first, float *sums) \
 	{ \
-		dot(e2m1, planes, rows, m, codes, groups, x, first, sums); \
+		if (m == 1 && codes->group == 32) /* its scales are loaded faster */ \
+			dot(e2m1, planes, 32, rows, m, codes, groups, x, first, sums); \
+		else \
+			dot(e2m1, planes, codes->group, rows, m, codes, groups, x, first, sums); \
 	}
 #define DOTS(kind, e2m1, planes) \
 	DOT(kind, e2m1, planes, LB_QUANT_ROWS, 1) \
