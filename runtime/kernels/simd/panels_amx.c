@@ -1,6 +1,7 @@
 /* The products of panels.c, bit for bit, by AMX: 16 or 8 rows of digits at a time are a tile for each plane, the codes of a strip
  * another. Digits are put in the strips' order first: four even elements, four odd ones, and so on. What tiles add up, the
- * whole numbers of a span of elements, goes through memory to the vectors that scale it, while the next span's are added. */
+ * whole numbers of a span of elements, goes through memory to the vectors that scale it, while the next span's are added: these
+ * are stored after that, since stores that wait for their tiles would keep all that comes behind them waiting. */
 #include "kernels/codes.h"
 #include "kernels/simd/panels.h"
 
@@ -41,33 +42,30 @@ void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group
 
 #define INSIDE static inline __attribute__((always_inline))
 
-/* Begins the products of a span: tiles a, b and c become the sums of the planes and go to memory. */
-#define BEGIN(a, b, c, to) \
-	lb_amx_load(7, codes, 64); \
-	lb_amx_zero(a); \
-	lb_amx_load(6, digits, ROW); \
-	lb_amx_su(a, 6, 7); \
-	if (planes > 1) { \
-		lb_amx_zero(b); \
-		lb_amx_load(6, digits + TILE, ROW); \
-		lb_amx_su(b, 6, 7); \
-		lb_amx_zero(c); \
-		lb_amx_load(6, digits + 2 * TILE, ROW); \
-		lb_amx_su(c, 6, 7); \
-	} \
-	lb_amx_store(a, (to)[0], 64); \
-	if (planes > 1) { \
-		lb_amx_store(b, (to)[1], 64); \
-		lb_amx_store(c, (to)[2], 64); \
-	}
-
-INSIDE void begin_span(const int planes, bool odd, const uint8_t *codes, const int8_t *digits, int32_t to[2][LB_PLANES][SUMS])
+/* The products of a span: tiles 0, 1 and 2 become the sums of the planes. */
+INSIDE void begin_span(const int planes, const uint8_t *codes, const int8_t *digits)
 {
-	if (odd) {
-		BEGIN(3, 4, 5, to[1])
-	} else {
-		BEGIN(0, 1, 2, to[0])
-	}
+	lb_amx_load(7, codes, 64);
+	lb_amx_zero(0);
+	lb_amx_load(6, digits, ROW);
+	lb_amx_su(0, 6, 7);
+	if (planes == 1)
+		return;
+	lb_amx_zero(1);
+	lb_amx_load(6, digits + TILE, ROW);
+	lb_amx_su(1, 6, 7);
+	lb_amx_zero(2);
+	lb_amx_load(6, digits + 2 * TILE, ROW);
+	lb_amx_su(2, 6, 7);
+}
+
+INSIDE void end_span(const int planes, int32_t to[LB_PLANES][SUMS])
+{
+	lb_amx_store(0, to[0], 64);
+	if (planes == 1)
+		return;
+	lb_amx_store(1, to[1], 64);
+	lb_amx_store(2, to[2], 64);
 }
 
 INSIDE __m512i whole_of(const bool e2m1, const int planes, int32_t from[LB_PLANES][SUMS], int r, const int32_t *shifts)
@@ -95,19 +93,22 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 	LB_UNROLL
 	for (int r = 0; r < rows; r++)
 		sum[r] = _mm512_loadu_ps(sums + r * sums_row);
-	begin_span(planes, false, codes, digits + first % ROW, wholes);
+	begin_span(planes, codes, digits + first % ROW);
+	end_span(planes, wholes[0]);
 	for (int64_t s = 0; s < spans; s++) {
-		if (s + 1 < spans) {
-			int64_t next = first % ROW + (s + 1) * span;
-			begin_span(planes, s % 2 == 0, codes + (s + 1) * span / 8 * EIGHT,
-				   digits + next / ROW * planes * TILE + next % ROW, wholes);
-		}
+		bool more = s + 1 < spans;
+		int64_t next = first % ROW + (s + 1) * span;
+		if (more)
+			begin_span(planes, codes + (s + 1) * span / 8 * EIGHT,
+				   digits + next / ROW * planes * TILE + next % ROW);
 		__m512 scale = _mm512_loadu_ps(scales);
 		LB_UNROLL
 		for (int r = 0; r < rows; r++) {
 			__m512 whole = _mm512_cvtepi32_ps(whole_of(e2m1, planes, wholes[s % 2], r, shifts));
 			sum[r] = _mm512_fmadd_ps(_mm512_mul_ps(whole, _mm512_set1_ps(steps[r])), scale, sum[r]);
 		}
+		if (more)
+			end_span(planes, wholes[(s + 1) % 2]);
 		steps += LB_CUT_ROWS;
 		shifts += LB_CUT_ROWS;
 		if (s + 1 < ends)
