@@ -11,12 +11,12 @@
  * They do not survive fork(): a child works alone. */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/environment.h"
 #include "kernels/kernels.h"
 
@@ -53,9 +53,7 @@ static _Atomic int width;
 
 static void measure_width(void)
 {
-	cpu_set_t set;
-	int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-	int64_t n = lb_environment_number("LAZYBONES_THREADS", 1, INT32_MAX, cores);
+	int64_t n = lb_environment_number("LAZYBONES_THREADS", 1, INT32_MAX, lb_cores());
 	width = n > MAX_WIDTH ? MAX_WIDTH : n < 1 ? 1 : (int)n;
 }
 
