@@ -1,3 +1,4 @@
+# not: minimal
 file subject
 break checkpoint
 run
