@@ -118,14 +118,16 @@ mlx_stops_elsewhere()
 	: >"$file"
 	coproc "$python" tests/real/mlx/stops.py "$file" 2>/dev/null
 	pid=$COPROC_PID
-	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	exec 7<&"${COPROC[0]}" # bash closes its own when the program has ended
+	while read -r -t 120 line <&7 && [ "$line" != resting ]; do :; done
 	same "$what: it stops in a process that it has attached to" "$stopped" "$(mlx_gdb -p $pid <<-END | mlx_said
 		tensor catch nan loss
 		shell rm $file
 		continue
 	END
 	)"
-	read -r -t 120 line <&"${COPROC[0]}"
+	read -r -t 120 line <&7
+	exec 7<&-
 	wait $pid
 	same "$what: which then goes on without it" 'ended, status 0' "$line, status $?"
 	# where each look at all arrays is slow, one of them
