@@ -6,12 +6,8 @@ static struct {
 	const struct row *row;
 	lb_tensor *embedding, *last_norm, *norms[LAYERS][2];
 	lb_quantized head, parts[LAYERS][PARTS];
-	lb_tensor *keys[LAYERS], *values[LAYERS]; /* after the prompt */
+	lb_tensor *keys[LAYERS], *values[LAYERS]; /* for PROMPT and TOKENS, and written in place */
 } model;
-
-struct cache {
-	lb_tensor *keys[LAYERS], *values[LAYERS];
-};
 
 static lb_quantized weights(int64_t n, int64_t k, uint64_t seed)
 {
@@ -32,25 +28,28 @@ static lb_tensor *heads(lb_tensor *x, int64_t n, int64_t count)
 	return lb_transpose(lb_reshape(x, LB_SHAPE(1, n, count, HEAD)), LB_AXES(0, 2, 1, 3));
 }
 
-static lb_tensor *attend(lb_tensor *x, int layer, int64_t n, int64_t at, struct cache *cache)
+/* What is known after n more tokens. */
+static lb_tensor *append(lb_tensor **cache, lb_tensor *x, int64_t n, int64_t at)
+{
+	lb_replace(cache, lb_slice_update(*cache, x, LB_ALL, LB_ALL, LB_RANGE(at, at + n)));
+	return lb_slice(*cache, LB_ALL, LB_ALL, LB_TO(at + n));
+}
+
+static lb_tensor *attend(lb_tensor *x, int layer, int64_t n, int64_t at)
 {
 	const lb_quantized *w = model.parts[layer];
 	lb_tensor *q = lb_rope(heads(product(x, w[WQ]), n, HEADS), HEAD, true, 10000, 1, at);
 	lb_tensor *k = lb_rope(heads(product(x, w[WK]), n, KV_HEADS), HEAD, true, 10000, 1, at);
 	lb_tensor *v = heads(product(x, w[WV]), n, KV_HEADS);
-	if (at > 0) {
-		k = lb_concatenate(2, (lb_tensor *[]){ cache->keys[layer], k }, 2);
-		v = lb_concatenate(2, (lb_tensor *[]){ cache->values[layer], v }, 2);
-	}
-	cache->keys[layer] = k;
-	cache->values[layer] = v;
+	k = append(&model.keys[layer], k, n, at);
+	v = append(&model.values[layer], v, n, at);
 	lb_tensor *y = lb_attention(q, k, v, 1 / sqrt((double)HEAD), true, NULL);
 	y = lb_reshape(lb_transpose(y, LB_AXES(0, 2, 1, 3)), LB_SHAPE(n, DIM));
 	return product(y, w[WO]);
 }
 
 /* Logits of the last of n tokens from position `at` on. */
-static lb_tensor *step(int64_t n, int64_t at, struct cache *cache)
+static lb_tensor *step(int64_t n, int64_t at)
 {
 	int32_t tokens[PROMPT];
 	for (int64_t i = 0; i < n; i++)
@@ -59,7 +58,7 @@ static lb_tensor *step(int64_t n, int64_t at, struct cache *cache)
 	lb_tensor *x = lb_embedding(model.embedding, ids);
 	for (int i = 0; i < LAYERS; i++) {
 		const lb_quantized *w = model.parts[i];
-		x = lb_add(x, attend(lb_rms_norm(x, model.norms[i][0], 1e-5), i, n, at, cache));
+		x = lb_add(x, attend(lb_rms_norm(x, model.norms[i][0], 1e-5), i, n, at));
 		lb_tensor *y = lb_rms_norm(x, model.norms[i][1], 1e-5);
 		y = lb_multiply(lb_silu(product(y, w[W1])), product(y, w[W3]));
 		x = lb_add(x, product(y, w[W2]));
@@ -68,12 +67,12 @@ static lb_tensor *step(int64_t n, int64_t at, struct cache *cache)
 	return product(x, model.head);
 }
 
-static void eval_step(lb_tensor *logits, const struct cache *cache)
+static void eval_step(lb_tensor *logits)
 {
 	lb_tensor *all[2 * LAYERS + 1] = { logits };
 	for (int i = 0; i < LAYERS; i++) {
-		all[2 * i + 1] = cache->keys[i];
-		all[2 * i + 2] = cache->values[i];
+		all[2 * i + 1] = model.keys[i];
+		all[2 * i + 2] = model.values[i];
 	}
 	lb_eval_n(2 * LAYERS + 1, all);
 }
@@ -81,25 +80,18 @@ static void eval_step(lb_tensor *logits, const struct cache *cache)
 /* The logits of the last step. */
 static lb_tensor *run(void)
 {
-	struct cache cache = { { NULL }, { NULL } };
 	lb_tensor *logits = NULL;
 	if (model.row->m == PROMPT) {
-		logits = step(PROMPT, 0, &cache);
-		eval_step(logits, &cache);
+		logits = step(PROMPT, 0);
+		eval_step(logits);
 		return logits;
 	}
-	memcpy(cache.keys, model.keys, sizeof cache.keys);
-	memcpy(cache.values, model.values, sizeof cache.values);
 	for (int i = 0; i < TOKENS; i++) {
 		lb_scope scope = lb_scope_begin();
-		logits = step(1, PROMPT + i, &cache);
-		eval_step(logits, &cache);
+		logits = step(1, PROMPT + i);
+		eval_step(logits);
 		lb_item_int(lb_argmax(logits, LB_ALL_AXES, false));
 		lb_escape(logits);
-		for (int k = 0; k < LAYERS; k++) {
-			lb_escape(cache.keys[k]);
-			lb_escape(cache.values[k]);
-		}
 		lb_scope_end(&scope);
 	}
 	return logits;
@@ -121,12 +113,12 @@ bool ours_llama_open(const struct row *row)
 				model.parts[i][k] =
 				    weights(peer_part_shape[k][0], peer_part_shape[k][1], peer_part_seed(i, k));
 		}
-		struct cache cache = { { NULL }, { NULL } };
-		eval_step(step(PROMPT, 0, &cache), &cache);
 		for (int i = 0; i < LAYERS; i++) {
-			model.keys[i] = lb_keep(cache.keys[i]);
-			model.values[i] = lb_keep(cache.values[i]);
+			lb_list shape = LB_SHAPE(1, KV_HEADS, PROMPT + TOKENS, HEAD);
+			model.keys[i] = lb_keep(lb_zeros(shape, LB_F32));
+			model.values[i] = lb_keep(lb_zeros(shape, LB_F32));
 		}
+		eval_step(step(PROMPT, 0));
 	}
 	return lb_ok();
 }
