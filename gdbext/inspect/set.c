@@ -111,6 +111,11 @@ static bool run_set(struct lbx_context *context, const struct lbx_args *args)
 	return lb_ok();
 }
 
+static const char *setting_word(int i)
+{
+	return i < SETTINGS ? settings[i].name : NULL;
+}
+
 const struct lbx_command lbx_command_set = {
 	.name = "set",
 	.arguments = "[NAME [VALUE]]",
@@ -119,5 +124,6 @@ const struct lbx_command lbx_command_set = {
 		"threshold, precision, replay-memory (bytes, such as 4G), replay-seconds.\n"
 		"Example: set precision 3",
 	.max_args = 2,
+	.word = setting_word,
 	.run = run_set,
 };

@@ -95,6 +95,25 @@ static bool run_explain(struct lbx_context *context, const struct lbx_args *args
 	return lb_ok();
 }
 
+/* The ids, and those of rows: gdb would take L2 for a beginning of either. */
+static const char *rule_word(int i)
+{
+	static char row[8];
+	int n = 0;
+
+	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
+		const char *id = (*r)->id;
+		size_t end = strlen(id) - 1;
+		if (id[end] == 'a' && n++ == i) {
+			snprintf(row, sizeof row, "%.*s", (int)end, id);
+			return row;
+		}
+		if (n++ == i)
+			return id;
+	}
+	return NULL;
+}
+
 const struct lbx_command lbx_command_explain = {
 	.name = "explain",
 	.arguments = "[RULE]",
@@ -103,6 +122,7 @@ const struct lbx_command lbx_command_explain = {
 		"be so before it speaks, and what to do. A rule is named as doctor does, or by its row: L2 is L2a and L2b, too.\n"
 		"Example: explain L1",
 	.max_args = 1,
+	.word = rule_word,
 	.needs = LBX_NEEDS_NO_PROGRAM,
 	.run = run_explain,
 };

@@ -337,9 +337,15 @@ static bool run_memory(struct lbx_context *context, const struct lbx_args *args)
 	return ok;
 }
 
+static const char *memory_word(int i)
+{
+	return i == 0 ? "mark" : NULL;
+}
+
 const struct lbx_command lbx_command_memory = {
 	.name = "memory",
 	.arguments = "[mark NAME]",
+	.word = memory_word,
 	.summary = "show what holds memory, or what has changed since a mark, a file or a core",
 	.help = "Each buffer counts once, for the tensor that owns it; views own nothing. Then come\n"
 		"the largest buffers, with the tensors over them and what needs these. --save keeps\n"

@@ -88,7 +88,8 @@ static void define(struct text *script, const char *command, const char *name, b
  * that are none go to the command itself; `-` and `--` must not be taken for the beginning of an option. */
 static bool completes_options(const struct lbx_command *row)
 {
-	return !*row->arguments || row->word || strncmp(row->arguments, "[GLOB]", 6) == 0;
+	return !*row->arguments || row->word || strcmp(row->arguments, "[N]") == 0 || strcmp(row->arguments, "[#ID]") == 0 ||
+	       strncmp(row->arguments, "[GLOB]", 6) == 0;
 }
 
 static void deprecate(struct text *script, const char *command, const char *option)
@@ -101,6 +102,14 @@ static void define_option(struct text *script, const char *how, const char *comm
 	text_printf(script, "alias %s-- %s %s = %s " LBX_OPTION_COMMAND " " LBX_OPTION_FIRST "%s\n", how, command, option,
 		    command, option);
 	deprecate(script, command, option);
+}
+
+/* By a line an option: there are hundreds, and gdb reads each byte by itself. */
+static void define_one_option(struct text *script)
+{
+	text_printf(script, "define _lb_o\n");
+	define_option(script, "", "tensor $arg0", "$arg1");
+	text_printf(script, "end\n");
 }
 
 static void define_behind_options(struct text *script, const char *command, const struct lbx_command *row)
@@ -116,19 +125,17 @@ static void define_behind_options(struct text *script, const char *command, cons
 
 static void define_options(struct text *script, const struct lbx_command *row)
 {
-	char command[80], option[40];
+	char command[80];
 	const int max = sizeof row->options / sizeof *row->options;
 
 	snprintf(command, sizeof command, "tensor %s", row->name);
 	deprecate(script, command, LBX_OPTION_COMMAND);
 	define_option(script, "-a ", command, "-");
 	define_option(script, "-a ", command, "--");
-	for (int i = 0; i < max && row->options[i].name; i++) {
-		snprintf(option, sizeof option, "--%s", row->options[i].name);
-		define_option(script, "", command, option);
-	}
+	for (int i = 0; i < max && row->options[i].name; i++)
+		text_printf(script, "_lb_o %s --%s\n", row->name, row->options[i].name);
 	for (int i = 0; row->word && row->word(i); i++)
-		define_option(script, "", command, row->word(i));
+		text_printf(script, "_lb_o %s %s\n", row->name, row->word(i));
 }
 
 /* `help` and `apropos` show each by its own text then, not all of them with what they are aliases of. */
@@ -158,6 +165,7 @@ static void for_rows_with_options(struct text *script, const struct lbx_command 
 /* In one go, and in silence: gdb warns of each that is deprecated when it is first used, which is here. */
 static void define_all_options(struct text *script, const struct lbx_command *const *const *tables)
 {
+	define_one_option(script);
 	text_printf(script, "define _lb_options\n");
 	for_rows_with_options(script, tables, define_options);
 	text_printf(script, "end\nset $_lb_hides = 1\n_lb_quiet _lb_options 0\nset $_lb_hides = 0\n");

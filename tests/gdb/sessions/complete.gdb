@@ -10,6 +10,18 @@ complete tensor list --limit mall
 complete tensor list --nosuch
 complete tensor catch m
 complete tensor catch rec
+complete tensor explain L9
+complete tensor explain F1
+complete tensor set p
+complete tensor memory --s
+complete tensor memory m
+complete tensor freed --f
+complete tensor frame --t
+tensor explain L8
+tensor explain l12 --json
+tensor explain nothing
+tensor set replay-seconds 8
+tensor set edgeitems
 help tensor catch misuse
 apropos digest
 help tensor model
