@@ -51,6 +51,11 @@ static void chatter_is_no_answer(void **state)
 	strcpy(text, "warning: of the program\nwarning: location number not found");
 	text_strip_chatter(text);
 	assert_string_equal(text, "warning: of the program\nwarning: location number not found");
+	/* gdb 18 under MI; `output` ends no line */
+	strcpy(text, "=cmd-param-changed,param=\"may-call-functions\",value=\"off\"\n"
+		     "1=cmd-param-changed,param=\"may-call-functions\",value=\"on\"\n\nnext");
+	text_strip_chatter(text);
+	assert_string_equal(text, "1\nnext");
 }
 
 int main(void)

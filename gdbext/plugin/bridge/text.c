@@ -119,6 +119,7 @@ static char mi_character(const char **from)
  * these begin a line, or follow the output of a command that ends none. */
 static size_t chatter(const char *text, bool line_start)
 {
+	static const char setting[] = "=cmd-param-changed,param=\"";
 	static const char *const lines[] = { "=cmd-param-changed,", "Command execution time: ", "Space used: ",
 					     "warning: location number not found for breakpoint " };
 	enum { TIME = sizeof("2026-11-21 12:34:56.789") - 1 };
@@ -127,6 +128,8 @@ static size_t chatter(const char *text, bool line_start)
 	for (size_t i = 0; line_start && i < sizeof(lines) / sizeof(*lines); i++)
 		if (strncmp(text, lines[i], strlen(lines[i])) == 0)
 			return n + (text[n] == '\n');
+	if (strncmp(text, setting, sizeof setting - 1) == 0) /* `output` ends no line */
+		return n + (text[n] == '\n');
 	if (n > TIME && text[4] == '-' && text[TIME - 4] == '.' &&
 	    (strncmp(text + TIME, " - command started\n", 19) == 0 ||
 	     strncmp(text + TIME, " - command finished\n", 20) == 0))
