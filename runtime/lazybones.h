@@ -329,7 +329,7 @@ LB_API lb_tensor *lb_subtract(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_multiply(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_divide(lb_tensor *a, lb_tensor *b); /* true division: integers give f32 */
 LB_API lb_tensor *lb_power(lb_tensor *a, lb_tensor *b);
-LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins */
+LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins; complex numbers: the real parts, then the imaginary */
 LB_API lb_tensor *lb_minimum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 /* The same bytes, in row-major order, as elements of another dtype: the last axis has as many bytes. */
 LB_API lb_tensor *lb_bitcast(lb_tensor *x, lb_dtype dtype);
@@ -340,7 +340,8 @@ LB_API lb_tensor *lb_to_fp8(lb_tensor *x);
 /* What u8 codes stand for, exactly, in a floating dtype. Through the codes there is no gradient: one that would pass from here
  * to lb_to_fp8()'s argument is an error. */
 LB_API lb_tensor *lb_from_fp8(lb_tensor *x, lb_dtype dtype);
-/* Bits of integers, and of bool. What is shifted as far as it is wide, or further, is 0, or -1 of negative ones to the right. */
+/* Bits of integers, and of bool. What is shifted as far as it is wide, or further, is 0, or -1 of negative ones to the right.
+ * Bools are shifted as u8. */
 LB_API lb_tensor *lb_bitwise_and(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_bitwise_or(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_bitwise_xor(lb_tensor *a, lb_tensor *b);
@@ -759,8 +760,9 @@ LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
 LB_API lb_tensor *lb_searchsorted(lb_tensor *sorted, lb_tensor *values, bool right);
 /* The k largest along the axis, from the largest on; NaN counts as the largest. */
 LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
-/* The kth smallest along the axis is in its place, counted from 0; none in front of it is larger, none behind it smaller. In which order
- * these are is that of std::nth_element() of GNU's C++ library. NaN counts as the largest. Not of i64 and u64. */
+/* The kth smallest along the axis is in its place, counted from 0, or, if negative, from the end; none in front of it is
+ * larger, none behind it smaller. In which order these are is that of std::nth_element() of GNU's C++ library. NaN counts
+ * as the largest. Not of i64 and u64. */
 LB_API lb_tensor *lb_partition(lb_tensor *x, int64_t kth, int axis);
 LB_API lb_tensor *lb_argpartition(lb_tensor *x, int64_t kth, int axis); /* u32 indices */
 /* Each element along the axis less the one before it, n times over: the axis becomes n shorter, down to 0. Of bool whether they
@@ -799,8 +801,8 @@ LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
  * affine: x = code * scale + bias (the rounding of MLX's affine_quantize: the end of the
  * range with the larger magnitude is exact, the scale's sign follows it). e2m1 (0, 0.5, 1,
  * 1.5, 2, 3, 4, 6), e4m3 (without Inf, largest 448), e8m0 (255 is NaN): OCP Microscaling
- * Formats (MX) specification 1.0, section 5; scales are the power of two nearest to the
- * group's largest magnitude over the format's, in the logarithm, as MLX has it. nvfp4: e2m1
+ * Formats (MX) specification 1.0, section 5; scales are the least power of two that is not
+ * below the group's largest magnitude over the format's, so that nothing saturates. nvfp4: e2m1
  * under e4m3 scales; with a global scale (f32, one element, the tensor's largest magnitude)
  * each scale is further multiplied by global_scale / (448 * 6). Codes round half to even
  * and saturate; the arithmetic is that of f32, rounded once at the end.

@@ -66,7 +66,7 @@ static inline uint8_t lb_float_to_e2m1(float x)
 	return (uint8_t)(code | (signbit(x) ? 8 : 0));
 }
 
-/* The nearest power of two in the logarithm; 1 for 0. x >= 0. */
+/* The least power of two that is not below x; 1 for 0. x >= 0. */
 static inline uint8_t lb_float_to_e8m0(float x)
 {
 	if (!(x <= 0x1.fffffep127f))
@@ -74,8 +74,8 @@ static inline uint8_t lb_float_to_e8m0(float x)
 	if (x == 0)
 		return 127;
 	int exponent;
-	double mantissa = frexp(x, &exponent); /* in [0.5, 1) */
-	exponent -= mantissa * mantissa < 0.5; /* below the square root of a half */
+	bool whole = frexpf(x, &exponent) == 0.5F;
+	exponent -= whole;
 	return (uint8_t)(exponent < -127 ? 0 : exponent > 127 ? 254 : exponent + 127);
 }
 

@@ -17,7 +17,7 @@ enum rule {
 	COMPARE, /* bool of any */
 	LOGICAL, /* operands as bool */
 	BITS, /* integers, and bool */
-	SHIFT, /* likewise; bool is computed as i32 */
+	SHIFT, /* likewise; bool is computed as u8 */
 };
 
 /* The dtype in which operands of a dtype are computed; false where there is none. */
@@ -31,7 +31,9 @@ static bool computed_dtype(const char *name, enum rule rule, enum lb_dtype *dtyp
 		*dtype = lb_inexact(*dtype);
 	else if (rule == LOGICAL)
 		*dtype = LB_BOOL;
-	else if ((rule == NO_BOOL || rule == REAL_NO_BOOL || rule == SHIFT) && *dtype == LB_BOOL)
+	else if (rule == SHIFT && *dtype == LB_BOOL)
+		*dtype = LB_U8;
+	else if ((rule == NO_BOOL || rule == REAL_NO_BOOL) && *dtype == LB_BOOL)
 		*dtype = LB_I32;
 	return true;
 }
@@ -198,8 +200,8 @@ BINARY(lb_divide, DIVIDE, INEXACT)
 BINARY(lb_power, POWER, NO_BOOL)
 BINARY(lb_remainder, REMAINDER, REAL_NO_BOOL)
 BINARY(lb_floor_divide, FLOOR_DIVIDE, REAL_NO_BOOL)
-BINARY(lb_maximum, MAXIMUM, REAL_ONLY)
-BINARY(lb_minimum, MINIMUM, REAL_ONLY)
+BINARY(lb_maximum, MAXIMUM, KEEP)
+BINARY(lb_minimum, MINIMUM, KEEP)
 BINARY(lb_logaddexp, LOGADDEXP, REAL_INEXACT)
 BINARY(lb_arctan2, ARCTAN2, REAL_INEXACT)
 BINARY(lb_bitwise_and, BITWISE_AND, BITS)
@@ -261,11 +263,7 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 	    (high && !(high = lb_literal_bound(high, x, true, site))))
 		return NULL;
 	if (!low || !high) /* one bound is a maximum or a minimum */
-		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high, site);
-	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64) {
-		lb_fail("clip: not defined for complex64");
-		return NULL;
-	}
+		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, KEEP, x, low ? low : high, site);
 	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);
 }
 

@@ -217,7 +217,8 @@ lb_tensor *lb_roll(lb_tensor *x, lb_list by, lb_list axes)
 	LB_ENTER_WHOLE();
 	if (!LB_GIVEN("roll", x))
 		return NULL;
-	if (by.n < 1 || !by.v || (axes.n >= 0 && by.n != 1 && by.n != axes.n) || (axes.n > 0 && !axes.v)) {
+	if (by.n < (axes.n != 0) || (by.n > 0 && !by.v) || (axes.n >= 0 && by.n != 1 && by.n != axes.n) ||
+	    (axes.n > 0 && !axes.v)) {
 		lb_fail("roll: %d distances for %d axes: there is one for all, or one for each", by.n, axes.n);
 		return NULL;
 	}

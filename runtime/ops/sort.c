@@ -35,11 +35,13 @@ static struct lb_tensor *sort_node(int op, struct lb_tensor *x, int axis, int64_
 		lb_fail("%s: of %s; use lb_sort()", name, lb_dtypes[x->dtype].name);
 		return NULL;
 	}
-	if (partitions && (k < 0 || k >= n)) {
-		lb_fail("%s: number %lld of %s along axis %d: give one below %lld", name, (long long)k,
-			lb_shape_text(x->rank, x->shape, text), along, (long long)n);
+	if (partitions && (k < -n || k >= n)) {
+		lb_fail("%s: number %lld of %s along axis %d: give one from %lld on and below %lld", name, (long long)k,
+			lb_shape_text(x->rank, x->shape, text), along, (long long)-n, (long long)n);
 		return NULL;
 	}
+	if (partitions && k < 0)
+		k += n;
 	for (int i = 0; i < x->rank; i++)
 		shape[i] = i == along && op == LB_OP_TOPK ? k : x->shape[i];
 	bool gives_indices = op == LB_OP_ARGSORT || op == LB_OP_ARGPARTITION;

@@ -215,6 +215,7 @@ def moves(suite, rng):
     for dtype in ("int32", "float16"):  # of no elements, of no axes, of all axes
         empty, one, deep = (random_values(rng, dtype, s) for s in ((2, 0), (), (1, 2, 1, 2, 1, 2, 1, 2)))
         suite.case("roll/%s/empty" % dtype, "roll", [empty], empty, by=(1,), axes="all")
+        suite.case("roll/%s/nowhere" % dtype, "roll", [empty], empty, by="none", axes="none")
         suite.case("repeat/%s/empty" % dtype, "repeat", [empty], empty.map(lambda v: np.repeat(v, 3, 0)), times=3, axis=0)
         suite.case("repeat/%s/deep" % dtype, "repeat", [deep], deep.map(lambda v: np.repeat(v, 3, 3)), times=3, axis=3)
         suite.case("tile/%s/one" % dtype, "tile", [one], one.map(lambda v: np.tile(v, (2, 2))), times=(2, 2))

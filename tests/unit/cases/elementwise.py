@@ -301,6 +301,29 @@ def binary(suite):
         left, right = np.meshgrid([0, 1], [0, 1])
         suite.case(op + "/bool", op, [Tensor(left, BOOL), Tensor(right, BOOL)],
                    Tensor(f(left, right), BOOL))
+    shifts_of_bool(suite)
+    extremes_of_complex(suite)
+
+
+def shifts_of_bool(suite):
+    """As MLX has them; NumPy takes int8."""
+    left, right = np.meshgrid([0, 1], [0, 1])
+    for op in ("left_shift", "right_shift"):
+        suite.case(op + "/bool", op, [Tensor(left, BOOL), Tensor(right, BOOL)],
+                   Tensor(BITS[op](left.astype(np.uint8), right.astype(np.uint8)), "uint8"))
+
+
+def extremes_of_complex(suite):
+    """By their real parts, then the imaginary ones."""
+    rng = np.random.default_rng(31)
+    a, b = (np.round(rng.standard_normal(s) * 2) + 1j * np.round(rng.standard_normal(s) * 2)
+            for s in ((40, 1), (1, 9)))
+    a[3], b[0, 2] = complex(np.nan, 1), complex(1, np.nan)
+    for op in EXTREMES:
+        suite.case(op + "/complex64", op, [Tensor(a, COMPLEX), Tensor(b, COMPLEX)],
+                   Tensor(EXTREMES[op](a, b), COMPLEX), "value")
+    suite.case("clip/complex64", "clip", [Tensor(a, COMPLEX), Tensor(b, COMPLEX), Tensor(1 - 1j, COMPLEX)],
+               Tensor(np.minimum(np.maximum(a, b), 1 - 1j), COMPLEX), "value")
 
 
 def arctan2(suite):

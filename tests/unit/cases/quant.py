@@ -86,7 +86,8 @@ def floating(mode, x, global_scale):
         safe = np.where((divisor == 0) | broken, F(1), divisor)
         scaled = np.where(divisor == 0, F(0), (x / safe) * encode)
     else:
-        exponent = np.rint(np.log2(np.where(largest == 0, 1, largest).astype(np.float64)))
+        mantissa, exponent = np.frexp(np.where(largest == 0, 1, largest))
+        exponent = exponent - (mantissa == 0.5)
         scales = np.where(broken, 255, np.clip(np.where(broken, 0, exponent), -127, 127) + 127)
         scales = scales.astype(np.int64)
         scaled = (x / np.where(broken, F(1), E8M0[np.where(broken, 0, scales)].astype(F))).astype(F)

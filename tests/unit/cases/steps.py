@@ -105,6 +105,10 @@ def partitions(suite):
                 order = nth_element(n, kth, lambda i, j, a=a: (a[i], i) < (a[j], j))
                 suite.case("argpartition/%s/%d,%d" % (dtype, n, kth), "argpartition", [x],
                            Tensor(order, "uint32"), kth=kth, axis=0)
+            if dtype in ("int16", "float32"):  # from the end
+                order = nth_element(n, n - 1, lambda i, j, a=a: (a[i], i) < (a[j], j))
+                suite.case("argpartition/%s/%d,-1" % (dtype, n), "argpartition", [x],
+                           Tensor(order, "uint32"), kth=-1, axis=0)
 
 
 def threefry(key, first, second):
