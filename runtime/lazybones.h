@@ -512,8 +512,11 @@ LB_API lb_tensor *lb_kron(lb_tensor *a, lb_tensor *b);
 /* Einstein's summation over n operands, as NumPy's: "bij,bjk->bik", "...ij,...jk". A label that is
  * not in the result is summed over, one that an operand has twice is its diagonal; axes that are 1
  * long broadcast. Without "->" the result has the ellipsis, then the labels that come once, sorted.
- * From left to right, by matrix products where it can; the operands' common dtype. */
+ * Two at a time, in the order of lb_einsum_path(), by matrix products where it can; the operands' common dtype. */
 LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
+/* The order in which it does: n - 1 pairs of places among what is left, behind which their product then comes. The pair is next that
+ * leaves the fewest elements beside what it takes away. False on error. */
+LB_API bool lb_einsum_path(const char *spec, int n, lb_tensor *const *xs, int (*pairs)[2]);
 
 /* ---- updates: x with some of its elements replaced or added to ----
  *
@@ -723,6 +726,23 @@ LB_API lb_tensor *lb_ifftshift(lb_tensor *x, lb_list axes);
  * negative. */
 LB_API lb_tensor *lb_fftfreq(int64_t n, double apart);
 LB_API lb_tensor *lb_rfftfreq(int64_t n, double apart);
+/* Frames of a line, which overlap, each transformed. 0 means the default. */
+typedef enum lb_stft_ends { LB_STFT_REFLECT, LB_STFT_ZEROS, LB_STFT_EDGE } lb_stft_ends;
+typedef struct lb_stft_options {
+	int64_t n, hop; /* elements of a frame (2048), and from one to the next (n / 4) */
+	int64_t window; /* without a window: how many ones there are, in the middle of a frame (n) */
+	bool uncentred; /* frame i begins at i * hop; else it has that in its middle, and the line n / 2 elements more at both */
+	lb_stft_ends ends; /* ends: mirrored, zeros, or the last element */
+	lb_fft_norm norm;
+	bool two_sided; /* n frequencies; else, of real numbers, n / 2 + 1 */
+} lb_stft_options;
+/* x (…, length): (…, frequencies, frames), complex64. The window, a line, is multiplied with each frame, in its middle; NULL:
+ * ones. Complex numbers have all frequencies. */
+LB_API lb_tensor *lb_stft(lb_tensor *x, lb_tensor *window, lb_stft_options options);
+/* The line (…, length), f32, from what lb_stft() gave with this window, of real numbers, and these options: frames times the
+ * window are added, and divided by the sum of its squares there, or by 1e-8. n is by default what the frequencies are of.
+ * length: 0, or so many elements, with zeros behind them. */
+LB_API lb_tensor *lb_istft(lb_tensor *x, lb_tensor *window, lb_stft_options options, int64_t length);
 
 /* ---- gradients' building blocks ----
  *
@@ -758,6 +778,15 @@ LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
  * (u32, of the values' shape). In the common dtype of both, any but c64; NaN is the largest and equals NaN. A line that is
  * not sorted gives some place. */
 LB_API lb_tensor *lb_searchsorted(lb_tensor *sorted, lb_tensor *values, bool right);
+typedef struct lb_uniques {
+	lb_tensor *values, *indices, *inverse, *counts;
+} lb_uniques;
+/* The different elements of x, ascending, NaN last, each of which is one of its own; any dtype but c64. There are `size` of
+ * them in the result: of more the least; behind fewer stands fill, one number, or, of NULL, the least. indices (u32) are where
+ * each comes first among the row-major elements, counts (i32) how often, 0 behind the last; inverse (u32, of x's shape) is
+ * which each element of x is, or size - 1 where that has no place. Lazy tensors, of which those that nobody asks for cost
+ * nothing; gradients pass to x through the values. All are NULL on error. */
+LB_API lb_uniques lb_unique(lb_tensor *x, int64_t size, lb_tensor *fill);
 /* The k largest along the axis, from the largest on; NaN counts as the largest. */
 LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
 /* The kth smallest along the axis is in its place, counted from 0, or, if negative, from the end; none in front of it is

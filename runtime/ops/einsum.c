@@ -1,5 +1,5 @@
-/* Einstein summation, from left to right: each step joins the product so far with the next operand,
- * and sums over the labels that nothing later needs. Where there are such labels and the dtype has
+/* Einstein summation, two operands at a time: each step joins a pair, and sums over the labels that nothing else needs. Which
+ * pair is next is chosen much as MLX does. Where there are such labels and the dtype has
  * a matrix product, the step is one: labels of both that stay are its batch, the left's own its
  * rows, the right's own its columns. Otherwise it is a broadcast product and a sum.
  *
@@ -337,6 +337,44 @@ static bool matrix_product(const struct einsum *e, struct term *a, const struct 
 	return a->x != NULL;
 }
 
+/* ---- the order ---- */
+
+static double elements(const struct einsum *e, uint64_t mask)
+{
+	double n = 1;
+	for (; mask; mask &= mask - 1)
+		n *= (double)e->sizes[__builtin_ctzll(mask)];
+	return n;
+}
+
+/* The pair that leaves the fewest elements beside what it takes away, and of several that which costs least; pairs without a
+ * common label only where there are no others. Of each term its labels, and those of the result. */
+static void choose_pair(const struct einsum *e, int n, const uint64_t *masks, uint64_t out, int *pair)
+{
+	double gone = 0, cost = 0;
+	bool found = false;
+	for (int apart = 0; apart < 2 && !found; apart++) {
+		for (int i = 0; i < n; i++) {
+			for (int j = i + 1; j < n; j++) {
+				uint64_t both = masks[i] | masks[j], needed = out;
+				if (!apart && !(masks[i] & masks[j]))
+					continue;
+				for (int k = 0; k < n; k++)
+					needed |= k == i || k == j ? 0 : masks[k];
+				double less = elements(e, masks[i]) + elements(e, masks[j]) - elements(e, both & needed);
+				double work = elements(e, both) * (both & ~needed ? 2 : 1);
+				if (found && (less < gone || (less == gone && work >= cost)))
+					continue;
+				found = true;
+				gone = less;
+				cost = work;
+				pair[0] = i;
+				pair[1] = j;
+			}
+		}
+	}
+}
+
 static struct lb_tensor *compute_einsum(const struct einsum *e, int n, struct term *terms, const struct term *out)
 {
 	enum lb_dtype dtype;
@@ -357,37 +395,81 @@ static struct lb_tensor *compute_einsum(const struct einsum *e, int n, struct te
 		if (!take_diagonals(e, &terms[i]) || !drop_labels(e, &terms[i], needed))
 			return NULL;
 	}
-	struct term *a = &terms[0];
-	for (int i = 1; i < n; i++) {
-		uint64_t needed = mask_of(out);
-		for (int k = i + 1; k < n; k++)
-			needed |= mask_of(&terms[k]);
-		bool sums = mask_of(a) & mask_of(&terms[i]) & ~needed;
-		bool ok = sums && lb_dtype_is_inexact(dtype) ? matrix_product(e, a, &terms[i], needed)
-							     : multiply_and_sum(e, a, &terms[i], needed);
+	for (; n > 1; n--) {
+		int pair[2], kept = 0;
+		uint64_t masks[LB_EINSUM_MOST], needed = mask_of(out);
+		for (int k = 0; k < n; k++)
+			masks[k] = mask_of(&terms[k]);
+		choose_pair(e, n, masks, needed, pair);
+		struct term joined = terms[pair[0]], other = terms[pair[1]];
+		for (int k = 0; k < n; k++) {
+			if (k == pair[0] || k == pair[1])
+				continue;
+			needed |= masks[k];
+			terms[kept++] = terms[k];
+		}
+		bool sums = mask_of(&joined) & mask_of(&other) & ~needed;
+		bool ok = sums && lb_dtype_is_inexact(dtype) ? matrix_product(e, &joined, &other, needed)
+							     : multiply_and_sum(e, &joined, &other, needed);
 		if (!ok)
 			return NULL;
+		terms[kept] = joined; /* the last then */
 	}
+	struct term *a = &terms[0];
 	struct lb_tensor *result = ordered(e, a, out->n, out->labels);
 	/* sums of small integers are wider */
 	return result ? lb_as(result, dtype, e->site) : NULL;
 }
 
+static bool are_operands(const char *name, const char *spec, int n, lb_tensor *const *xs)
+{
+	if (n < 1 || n > LB_EINSUM_MOST)
+		return lb_fail("%s: needs from 1 to %d operands, not %d", name, LB_EINSUM_MOST, n);
+	if (!LB_GIVEN(name, spec) || !LB_GIVEN(name, xs))
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!xs[i])
+			return lb_fail_null_at(name, i, n);
+	return true;
+}
+
+bool lb_einsum_path(const char *spec, int n, lb_tensor *const *xs, int (*pairs)[2])
+{
+	LB_ENTER();
+	struct einsum e = { .spec = spec, .site = site };
+	struct term terms[LB_EINSUM_MOST], out;
+	if (!LB_GIVEN("einsum_path", pairs) || !are_operands("einsum_path", spec, n, xs) || !parse_subscripts(&e, n, xs, terms, &out))
+		return false;
+	uint64_t masks[LB_EINSUM_MOST] = { 0 }, result = mask_of(&out), once = 0, twice = 0;
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < terms[i].n; k++) /* without the axes that are broadcast */
+			if (xs[i]->shape[k] != 1 || e.sizes[terms[i].labels[k]] == 1)
+				masks[i] |= 1ull << terms[i].labels[k];
+		twice |= once & masks[i];
+		once |= masks[i];
+	}
+	for (int i = 0; i < n; i++)
+		masks[i] &= twice | result; /* others are summed over first */
+	for (; n > 1; n--, pairs++) {
+		choose_pair(&e, n, masks, result, *pairs);
+		uint64_t joined = masks[(*pairs)[0]] | masks[(*pairs)[1]], needed = result;
+		int kept = 0;
+		for (int k = 0; k < n; k++) {
+			if (k == (*pairs)[0] || k == (*pairs)[1])
+				continue;
+			needed |= masks[k];
+			masks[kept++] = masks[k];
+		}
+		masks[kept] = joined & needed;
+	}
+	return true;
+}
+
 lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	if (n < 1 || n > LB_EINSUM_MOST) {
-		lb_fail("einsum: needs from 1 to %d operands, not %d", LB_EINSUM_MOST, n);
+	if (!are_operands("einsum", spec, n, xs))
 		return NULL;
-	}
-	if (!LB_GIVEN("einsum", spec) || !LB_GIVEN("einsum", xs))
-		return NULL;
-	for (int i = 0; i < n; i++) {
-		if (!xs[i]) {
-			lb_fail_null_at("einsum", i, n);
-			return NULL;
-		}
-	}
 	struct einsum e = { .spec = spec, .site = site };
 	struct term terms[LB_EINSUM_MOST], out;
 	if (!parse_subscripts(&e, n, xs, terms, &out))

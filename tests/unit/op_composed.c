@@ -67,6 +67,13 @@ static lb_tensor *run_minmax(const struct call *c)
 	return parts[args_int(c->args, "part", 0)];
 }
 
+static lb_tensor *run_unique(const struct call *c)
+{
+	lb_uniques u = lb_unique(c->in[0], args_int(c->args, "size", 0), c->in[1]);
+	lb_tensor *parts[] = { u.values, u.indices, u.inverse, u.counts };
+	return parts[args_int(c->args, "part", 0)];
+}
+
 static lb_tensor *run_diff(const struct call *c)
 {
 	return lb_diff(c->in[0], (int)args_int(c->args, "n", 1), (int)args_int(c->args, "axis", -1));
@@ -425,7 +432,7 @@ static lb_tensor *run_cross(const struct call *c)
 	X(vector_norm) X(matrix_norm) X(cross)
 /* clang-format off */
 #define OPS(X) X(gather_mm) X(hadamard_transform) X(conv3d) X(conv_transpose) X(conv_transpose3d) X(convolve) X(logical_xor) WINDOW_OPS(X) FFT_OPS(X) LINALG_OPS(X) UNARY_OPS(X) CLOSE_OPS(X) K_OPS(X) DIAGONAL_OPS(X) AXES_OPS(X) PRODUCT_OPS(X) SCAN_OPS(X) \
-	X(round_to) X(nan_to_num) X(divmod) X(array_equal) X(std) X(median) X(minmax) X(diff) X(cross_entropy) X(linspace) X(tri) X(unflatten) X(roll) X(repeat) \
+	X(round_to) X(nan_to_num) X(divmod) X(array_equal) X(std) X(median) X(minmax) X(unique) X(diff) X(cross_entropy) X(linspace) X(tri) X(unflatten) X(roll) X(repeat) \
 	X(tile) X(meshgrid) X(split_at) X(pad_edge) X(tensordot)
 /* clang-format on */
 

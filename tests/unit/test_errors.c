@@ -370,6 +370,10 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_allclose(x23(), x45(), 0, 0, false), "allclose (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_std(x23(), LB_AXES(2), false, 0), "std (2,3)");
 	FAILS_AT_ONCE(lb_std(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false, 0), "std complex64");
+	FAILS_AT_ONCE(lb_unique(of(LB_C64, LB_SHAPE(2)), 1, NULL).values, "unique complex");
+	FAILS_AT_ONCE(lb_unique(x23(), -1, NULL).values, "unique -1 (2,3)");
+	FAILS_AT_ONCE(lb_unique(x23(), 2, x23()).values, "unique (2,3)");
+	FAILS_AT_ONCE(lb_unique(of(LB_F32, LB_SHAPE(2, 0)), 2, NULL).counts, "unique (2,0)");
 	FAILS_AT_ONCE(lb_median(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false), "median complex64");
 	FAILS_AT_ONCE(lb_median(of(LB_F32, LB_SHAPE(2, 0)), LB_AXES(1), false), "median (2,0)");
 #define MINMAX(x, axes) (lb_minmax(x, axes, false, &parts[0], &parts[1]), parts[0])

@@ -316,6 +316,68 @@ static void nothing(void **state)
 	}
 }
 
+/* Frames by hand: each in its place of the line with its ends, times the window, transformed by itself. */
+static void check_frames(lb_tensor *x, lb_tensor *line, lb_tensor *window, lb_stft_options o, int frames)
+{
+	lb_tensor *y = lb_stft(x, window, o), *wide = lb_pad(window, LB_SHAPE((o.n - lb_dim(window, 0)) / 2),
+							     LB_SHAPE((o.n - lb_dim(window, 0) + 1) / 2), 0);
+	assert_non_null(y);
+	assert_int_equal(lb_dim(y, -1), frames);
+	for (int i = 0; i < frames; i++) {
+		lb_tensor *frame = lb_multiply(lb_slice(line, LB_REST, LB_RANGE(i * o.hop, i * o.hop + o.n)), wide);
+		lb_tensor *one = o.two_sided ? lb_fft(frame, 0, -1, o.norm) : lb_rfft(frame, 0, -1, o.norm);
+		lb_tensor *off = lb_max(lb_abs(lb_subtract(lb_slice(y, LB_REST, LB_AT(i)), one)), LB_ALL_AXES, false);
+		assert_true(lb_item(off) < 1e-5);
+	}
+}
+
+static void frames(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_random_normal(LB_SHAPE(3, 9), LB_F32, lb_key(7)), *w = lb_hamming(5);
+		lb_stft_options o = { .n = 6, .hop = 2 };
+		lb_index before = LB_RANGE(3, 0, -1), behind = LB_RANGE(-2, -5, -1);
+		lb_tensor *parts[] = { lb_slice(x, LB_ALL, before), x, lb_slice(x, LB_ALL, behind) };
+		check_frames(x, lb_concatenate(3, parts, 1), w, o, 5);
+		o.ends = LB_STFT_ZEROS;
+		o.two_sided = true;
+		check_frames(x, lb_pad(x, LB_SHAPE(0, 3), LB_SHAPE(0, 3), 0), w, o, 5);
+		o.ends = LB_STFT_EDGE;
+		o.norm = LB_FFT_ORTHO;
+		check_frames(x, lb_pad_edge(x, LB_SHAPE(0, 3), LB_SHAPE(0, 3)), w, o, 5);
+		o.uncentred = true;
+		check_frames(x, x, w, o, 2);
+		/* a line that is shorter than what is mirrored of it */
+		lb_tensor *three = counting(LB_SHAPE(3));
+		lb_tensor *again = lb_from_data((float[]){ 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2 }, 44, LB_SHAPE(11), LB_F32);
+		check_frames(three, again, lb_ones(LB_SHAPE(8), LB_F32), (lb_stft_options){ .n = 8, .hop = 2 }, 2);
+		/* back: of all overlaps, with a length, and where the window is zero */
+		lb_tensor *line = lb_random_normal(LB_SHAPE(2, 16), LB_F32, lb_key(8));
+		for (int kind = 0; kind < 6; kind++) {
+			lb_stft_options how = { .n = 8, .hop = 2, .two_sided = kind & 1, .norm = (lb_fft_norm)(kind / 2) };
+			lb_tensor *back = lb_istft(lb_stft(line, lb_hanning(8), how), lb_hanning(8), how, 0);
+			assert_true(lb_item(lb_allclose(back, line, 1e-4, 1e-5, false)) == 1);
+		}
+		lb_stft_options how = { .n = 8 };
+		lb_tensor *all = lb_stft(line, NULL, how);
+		assert_int_equal(lb_dim(lb_istft(all, NULL, (lb_stft_options){ 0 }, 0), -1), 16);
+		lb_tensor *longer = lb_istft(all, NULL, how, 30), *apart = lb_istft(all, NULL, (lb_stft_options){ .uncentred = true }, 0);
+		assert_true(lb_item(lb_allclose(lb_slice(longer, LB_ALL, LB_TO(16)), line, 1e-4, 1e-5, false)) == 1);
+		assert_true(lb_item(lb_max(lb_abs(lb_slice(longer, LB_ALL, LB_FROM(20))), LB_ALL_AXES, false)) == 0);
+		assert_int_equal(lb_dim(apart, -1), 24);
+		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 4, .hop = -1 }), "stft 4 -1");
+		FAILS_AT_ONCE(lb_stft(line, lb_ones(LB_SHAPE(5), LB_F32), (lb_stft_options){ .n = 4 }), "stft window 5 4");
+		FAILS_AT_ONCE(lb_stft(line, lb_ones(LB_SHAPE(5, 1), LB_F32), how), "stft window (5,1)");
+		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 17, .uncentred = true }), "stft (2,16) 17");
+		FAILS_AT_ONCE(lb_stft(lb_scalar(1), NULL, how), "stft");
+		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 4, .ends = (lb_stft_ends)3 }), "stft LB_STFT_EDGE");
+		FAILS_AT_ONCE(lb_istft(lb_slice(line, LB_AT(0)), NULL, how, 0), "istft (16)");
+		FAILS_AT_ONCE(lb_istft(all, lb_ones(LB_SHAPE(8), LB_C64), how, 0), "istft complex64");
+		FAILS_AT_ONCE(lb_istft(all, NULL, how, -2), "istft -2");
+	}
+}
+
 static bool has(lb_tensor *x, int n, const float *v)
 {
 	return same_bits(x, lb_from_data(v, (size_t)n * sizeof *v, LB_SHAPE(n), LB_F32));
@@ -416,7 +478,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(lengths), TEST(other_lengths), TEST(axes),    TEST(strides),    TEST(there_and_back),
 		TEST(dtypes),  TEST(nothing),       TEST(threads), TEST(in_a_child), TEST(in_a_debugger),
-		TEST(shifts_and_frequencies),
+		TEST(shifts_and_frequencies), TEST(frames),
 	};
 	return cmocka_run_group_tests_name("fft", tests, NULL, NULL);
 }

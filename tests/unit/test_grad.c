@@ -229,6 +229,8 @@ FN(f_var_0, lb_var(a, LB_AXES(0), true, 1))
 FN(f_var_1, lb_var(a, LB_AXES(-1), false, 0))
 FN(f_std, lb_std(a, LB_AXES(-1), false, 0))
 FN(f_median, lb_median(a, LB_AXES(-1), false))
+FN(f_unique, lb_unique(a, 4, NULL).values)
+FN(f_unique_more, lb_multiply(lb_unique(a, 9, lb_scalar(3)).values, lb_arange(1, 10, 1, LB_F32)))
 FN(f_diff, lb_diff(lb_square(a), 2, -1))
 FN(f_cross_entropy, lb_cross_entropy(a, lb_from_data((int32_t[]){ 2, 0 }, 8, LB_SHAPE(2), LB_I32)))
 FN(f_trace, lb_trace(lb_square(a), 1, 0, 1))
@@ -332,6 +334,8 @@ static void reductions(void **state)
 		{ "var std", f_std, "3,4", -2, 2, true },
 		{ "sort median", f_median, "3,4", -2, 2, true },
 		{ "sort median", f_median, "2,5", -2, 2, true },
+		{ "put_along_axis unique", f_unique, "2,3", -2, 2, true },
+		{ "put_along_axis unique", f_unique_more, "6", -2, 2, true },
 		{ "subtract diff", f_diff, "2,5", -2, 2, true },
 		{ "logsumexp cross_entropy", f_cross_entropy, "2,3", -2, 2, true },
 		{ "sum trace", f_trace, "3,4", -2, 2, true },
@@ -1010,6 +1014,9 @@ FN(c_rfft_5, lb_rfft(lb_real(a), 5, -1, LB_FFT_ORTHO))
 FN(c_rfftn, lb_rfft2(lb_imag(a), LB_SHAPE(), LB_FFT_FORWARD))
 FN(c_irfft, lb_irfft(a, 0, -1, LB_FFT_BACKWARD))
 FN(c_irfft_5, lb_irfft(a, 5, -1, LB_FFT_FORWARD))
+FN(c_stft, lb_stft(lb_real(a), lb_hanning(4), ((lb_stft_options){ .n = 4, .hop = 2 })))
+FN(c_stft_edge, lb_stft(a, NULL, ((lb_stft_options){ .n = 3, .hop = 1, .ends = LB_STFT_EDGE })))
+FN(c_istft, lb_istft(a, lb_hamming(3), ((lb_stft_options){ .n = 4, .hop = 2 }), 6))
 FN(c_irfftn, lb_irfftn(a, LB_SHAPE(4, 5), LB_AXES(-1, 0), LB_FFT_ORTHO))
 FN(c_filtered, lb_irfft(lb_multiply(lb_rfft(lb_real(a), 0, 1, LB_FFT_BACKWARD), lb_rfft(lb_imag(a), 0, 1, LB_FFT_BACKWARD)), lb_dim(a, 1), 1, LB_FFT_BACKWARD))
 
@@ -1038,7 +1045,9 @@ static const struct {
 	{ "fft", c_fft, 1, { A } }, { "fft", c_fft, 1, { { 3, 4 } } }, { "ifft", c_ifft, 1, { A } }, { "fft 2", c_fftn, 1, { A } },
 	{ "ifft n", c_ifftn, 1, { { 4, 3 } } }, { "rfft", c_rfft, 1, { { 2, 6 } } }, { "rfft", c_rfft, 1, { { 2, 1 } } },
 	{ "rfft 5", c_rfft_5, 1, { A } }, { "rfft n", c_rfftn, 1, { { 4, 5 } } }, { "irfft", c_irfft, 1, { { 2, 4 } } },
-	{ "irfft 5", c_irfft_5, 1, { A } }, { "irfft n", c_irfftn, 1, { { 5, 2 } } }, { "irfft rfft", c_filtered, 1, { { 2, 7 } } },
+	{ "irfft 5", c_irfft_5, 1, { A } }, { "irfft n", c_irfftn, 1, { { 5, 2 } } },
+	{ "rfft stft", c_stft, 1, { { 2, 7 } } }, { "fft stft", c_stft_edge, 1, { { 4 } } }, { "irfft istft", c_istft, 1, { { 3, 3 } } },
+	{ "irfft rfft", c_filtered, 1, { { 2, 7 } } },
 #undef A
 #undef F
 };

@@ -219,8 +219,8 @@ static void summations(void **state)
 	FAILS_AT_ONCE(lb_einsum(NULL, 2, xs), "einsum");
 	FAILS_AT_ONCE(lb_einsum("", 0, xs), "einsum 0");
 	FAILS_AT_ONCE(lb_einsum("->", 99, xs), "einsum 99");
-	lb_tensor *one = of(LB_F32, LB_SHAPE(1, 1, 1, 1, 1)), *many[3] = { one, one, one };
-	FAILS_AT_ONCE(lb_einsum("abcde,fghij,abcdf->eghij", 3, many), "einsum step 10 axes");
+	lb_tensor *whole[] = { lb_zeros(LB_SHAPE(1, 1, 1, 1, 1), LB_I32), lb_zeros(LB_SHAPE(1, 1, 1, 1, 1), LB_I32) };
+	FAILS_AT_ONCE(lb_einsum("abcde,afghi->bcdefghi", 2, whole), "einsum step 9 axes");
 }
 
 /* NULL in, NULL out: an error of its own where nothing has failed before. */

@@ -200,6 +200,8 @@ static void reductions(void)
 	REFUSES(lb_softmax, x, none, LB_ALL_AXES);
 	REFUSES(lb_std, x, none, LB_ALL_AXES, false, 0);
 	REFUSES(lb_median, x, none, LB_ALL_AXES, false);
+	REFUSES(lb_unique, x, none, 2, x);
+	TAKES(lb_unique, fill, x, 2, NULL);
 	REFUSES(lb_trace, x, none, 0, 0, 1);
 	REFUSES(lb_minmax, x, none, LB_ALL_AXES, false, &out[0], &out[1]);
 	REFUSES(lb_minmax, least, x, LB_ALL_AXES, false, NULL, &out[1]);
@@ -243,6 +245,11 @@ static void products_and_joins(void)
 	REFUSES(lb_einsum, spec, NULL, 1, &x);
 	REFUSES(lb_einsum, xs, "ij", 1, NULL);
 	SAYS(lb_einsum, xs, ITEM, "ij,jk", 2, list);
+	int pairs[1][2];
+	REFUSES(lb_einsum_path, spec, NULL, 1, &x, pairs);
+	REFUSES(lb_einsum_path, xs, "ij", 1, NULL, pairs);
+	SAYS(lb_einsum_path, xs, ITEM, "ij,jk", 2, list, pairs);
+	REFUSES(lb_einsum_path, pairs, "ij", 1, &x, NULL);
 }
 
 static void updates(void)
@@ -398,6 +405,11 @@ static void fourier(void)
 	REFUSES(lb_rfft2, x, none, LB_SHAPE(), norm);
 	REFUSES(lb_irfft2, x, none, LB_SHAPE(), norm);
 	REFUSES(lb_fftshift, x, none, LB_ALL_AXES);
+	lb_stft_options four = { .n = 4 };
+	REFUSES(lb_stft, x, none, x, four);
+	TAKES(lb_stft, window, x, NULL, four);
+	REFUSES(lb_istft, x, none, x, four, 0);
+	TAKES(lb_istft, window, x, NULL, (lb_stft_options){ .hop = 1 }, 0);
 	REFUSES(lb_ifftshift, x, none, LB_ALL_AXES);
 }
 

@@ -187,6 +187,9 @@ static void models(void **state)
 			same(lb_isclose(x, lb_sort(x, 1), 0.1, 0.1, true));
 			same(lb_std(x, LB_AXES(1), true, 0));
 			same(lb_median(x, LB_AXES(0), false));
+			same(lb_unique(x, 5, NULL).values);
+			same(lb_unique(lb_round(x), 9, lb_scalar(1)).counts);
+			same(lb_unique(x, 9, NULL).inverse);
 			same(lb_diff(x, 2, 1));
 			same(lb_cross_entropy(x, lb_full(LB_SHAPE(2, 3), 5, LB_I32)));
 			lb_tensor *m = numbers(LB_SHAPE(4, 3), dtypes[d]);
@@ -295,6 +298,10 @@ static void fourier(void **state)
 		same(lb_irfft(half, 9, 0, LB_FFT_BACKWARD));
 		same(lb_irfftn(z, LB_SHAPE(), LB_ALL_AXES, LB_FFT_BACKWARD));
 		same(lb_fftshift(z, LB_AXES(1)));
+		lb_stft_options frames = { .n = 4, .hop = 3 };
+		lb_tensor *spectrum = lb_stft(x, lb_hanning(4), frames);
+		same(spectrum);
+		same(lb_istft(spectrum, lb_hanning(4), frames, 0));
 	}
 }
 

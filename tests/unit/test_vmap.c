@@ -486,6 +486,9 @@ FN(softmax, lb_softmax(a, LB_AXES(-1)))
 FN(softmax_0, lb_softmax(a, LB_AXES(0)))
 FN(softmax_all, lb_softmax(a, LB_ALL_AXES))
 FN(median, lb_median(a, LB_AXES(-1), false))
+FN(unique, lb_unique(a, 4, NULL).values)
+FN(unique_places, lb_unique(a, 4, NULL).inverse)
+FN(unique_counts, lb_unique(lb_round(lb_multiply(a, lb_scalar(3))), 4, NULL).counts)
 FN(diff, lb_diff(a, 1, 0))
 FN(cross_entropy, lb_cross_entropy(a, lb_astype(lb_multiply(b, lb_scalar(3)), LB_I32)))
 FN(atleast_3d, lb_square(lb_atleast_3d(a)))
@@ -537,6 +540,9 @@ static void reductions(void **state)
 		SMOOTH(softmax_0, "3,2"),
 		SMOOTH(softmax_all, "2,3"),
 		SMOOTH(median, "2,5"),
+		SMOOTH(unique, "2,3"),
+		CASE(unique_places, "2,3"),
+		CASE(unique_counts, "7"),
 		SMOOTH(diff, "4,2"),
 		CASE(cross_entropy, "2,3;2"),
 		SMOOTH(atleast_3d, "4"),
@@ -851,6 +857,8 @@ FN(fft_2, lb_real(lb_fftn(a, LB_SHAPE(), LB_AXES(-1, 0), LB_FFT_BACKWARD)))
 FN(ifft, lb_imag(lb_ifft(a, 5, -1, LB_FFT_BACKWARD)))
 FN(rfft, lb_abs(lb_rfft(a, 0, -1, LB_FFT_FORWARD)))
 FN(irfft, lb_irfft(a, 0, 0, LB_FFT_BACKWARD))
+FN(stft, lb_abs(lb_stft(a, b, ((lb_stft_options){ .n = 4, .hop = 2 }))))
+FN(istft, lb_istft(a, NULL, ((lb_stft_options){ .hop = 2 }), 7))
 
 static void fourier(void **state)
 {
@@ -858,6 +866,7 @@ static void fourier(void **state)
 	static const struct map_case cases[] = {
 		CASE(fft, "4"),     CASE(fft, "3,2"),   CASE(fft_2, "3,2"), CASE(fft_2, "2,3,4"),
 		CASE(ifft, "2,3"),  CASE(rfft, "2,5"),  CASE(irfft, "4,2"), CASE(irfft, "3"),
+		CASE(stft, "7;3"),  CASE(stft, "2,5;4"), CASE(istft, "3,4"), CASE(istft, "2,3,4"),
 	};
 	CHECK(cases);
 }

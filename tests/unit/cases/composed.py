@@ -167,6 +167,35 @@ def diagonals(suite, rng):
                        a=a, b=b)
 
 
+def uniques(suite, rng):
+    """Of which NumPy's np.unique() has the values, equal NaNs apart."""
+    for dtype in REAL:
+        for shape, size in (((), 2), ((7,), 4), ((3, 5), 20), ((40,), 3), ((2, 0), 0), ((6,), 0)):
+            x = random_values(rng, dtype, shape)
+            if dtype in FLOATS and x.a.size:
+                x = Tensor(np.round(np.clip(np.nan_to_num(x.a.astype(np.float64)), -3, 3)), dtype)
+                if x.a.size > 10:
+                    x = Tensor(np.where(np.arange(x.a.size).reshape(shape) % 7 == 3, np.nan, x.a.astype(np.float64)), dtype)
+            flat = x.a.reshape(-1)
+            order = np.argsort(x.a.astype(np.float64).reshape(-1), kind="stable") if dtype in FLOATS else np.argsort(flat, kind="stable")
+            line = x.a.astype(np.float64).reshape(-1)[order] if dtype in FLOATS else flat[order]
+            first = np.flatnonzero(np.concatenate([[True], line[1:] != line[:-1]])) if line.size else np.zeros(0, int)
+            counts = np.diff(np.append(first, line.size))[:size]
+            which = np.zeros(line.size, np.uint32)
+            which[order] = np.minimum(np.searchsorted(first, np.arange(line.size), "right") - 1, max(size - 1, 0))
+            at = order[first][:size]
+            more = size - len(at)
+            for fill in (None, Tensor(1, dtype)):
+                name = "unique/%s/%s/%d/%s" % (dtype, shape_name(shape), size, "least" if fill is None else "filled")
+                places = np.append(at, [order[0]] * more).astype(np.int64) if more else at
+                values = x.map(lambda v: v.reshape(-1)[places])
+                if more and fill is not None:
+                    values = x.map(lambda v: np.append(v.reshape(-1)[at], [fill.a] * more).astype(v.dtype))
+                for part, y in enumerate((values, Tensor(places, "uint32"), Tensor(which.reshape(shape), "uint32"),
+                                          Tensor(np.append(counts, [0] * more), "int32"))):
+                    suite.case("%s/%d" % (name, part), "unique", [x, fill], y, "value", size=size, part=part)
+
+
 def sum_of(x, values):
     """As lb_sum() gives it."""
     dtype = {BOOL: "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}.get(x.dtype, x.dtype)
@@ -297,5 +326,5 @@ def scans(suite, rng):
 
 def write(suite):
     rng = np.random.default_rng(20)
-    for part in (differences, losses, ranks, close, logic, statistics, creation, diagonals, moves, products, scans):
+    for part in (differences, losses, ranks, close, logic, statistics, creation, diagonals, moves, products, scans, uniques):
         part(suite, rng)
