@@ -105,7 +105,8 @@ lb_tensor *onnx_log_softmax(lb_tensor *x, int axis)
 static const struct onnx_op *find(const char *name)
 {
 	static const struct onnx_op *const tables[] = { onnx_math,  onnx_shape, onnx_reduce,
-							onnx_model, onnx_loss,  onnx_attention, onnx_signal };
+							onnx_model, onnx_loss,  onnx_attention, onnx_signal,
+							onnx_recurrent, onnx_resize, onnx_values_ops, onnx_training };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		for (const struct onnx_op *op = tables[i]; op->name; op++)
 			if (strcmp(op->name, name) == 0)
@@ -116,7 +117,7 @@ static const struct onnx_op *find(const char *name)
 bool onnx_run(struct onnx_call *call)
 {
 	const struct onnx_op *op = find(call->node->op);
-	if (!op || call->node->domain[0])
+	if (!op || (call->node->domain[0] && strcmp(call->node->domain, "ai.onnx.preview.training") != 0))
 		return onnx_refuse(call, "operator %s", call->node->op);
 	call->out[0] = op->unary    ? op->unary(call->in[0])
 		       : op->binary ? op->binary(call->in[0], call->in[1])

@@ -23,7 +23,7 @@ struct onnx_op {
 };
 
 extern const struct onnx_op onnx_math[], onnx_shape[], onnx_reduce[], onnx_model[], onnx_loss[], onnx_attention[],
-    onnx_signal[];
+    onnx_signal[], onnx_recurrent[], onnx_resize[], onnx_values_ops[], onnx_training[];
 
 /* Runs the node: all its outputs, or false with an error, or with call->refused. A node with
  * attributes that nobody asked for is refused. */
