@@ -303,7 +303,7 @@ LB_API lb_tensor *lb_conjugate(lb_tensor *x);
 LB_API lb_tensor *lb_floor(lb_tensor *x);
 LB_API lb_tensor *lb_ceil(lb_tensor *x);
 LB_API lb_tensor *lb_trunc(lb_tensor *x); /* towards zero */
-LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
+LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even; of c64 both parts */
 /* To so many digits behind the point, or, if negative, in front of it: round(x * 10^decimals) / 10^decimals, in float (f64
  * and integers: double), in x's dtype. */
 LB_API lb_tensor *lb_round_to(lb_tensor *x, int decimals);

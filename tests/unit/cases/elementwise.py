@@ -322,6 +322,7 @@ def extremes_of_complex(suite):
     for op in EXTREMES:
         suite.case(op + "/complex64", op, [Tensor(a, COMPLEX), Tensor(b, COMPLEX)],
                    Tensor(EXTREMES[op](a, b), COMPLEX), "value")
+    suite.case("round/complex64", "round", [Tensor(a * 0.5, COMPLEX)], Tensor(np.round(a * 0.5), COMPLEX), "value")
     suite.case("clip/complex64", "clip", [Tensor(a, COMPLEX), Tensor(b, COMPLEX), Tensor(1 - 1j, COMPLEX)],
                Tensor(np.minimum(np.maximum(a, b), 1 - 1j), COMPLEX), "value")
 
