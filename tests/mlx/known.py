@@ -1,0 +1,74 @@
+"""What is meant to be otherwise than in MLX 0.32.4, and why: ours is computed by NumPy elsewhere (tests/unit), or is more."""
+
+import re
+
+import numpy as np
+
+# refused there, computed here: dtypes, groups, empty tensors, views
+REFUSED = r"Not supported|not yet support|only support|Can only handle|Cannot \w+ reduce zero size|empty array|cannot be empty" \
+    r"|row contiguous arrays only|start_axis must be|Does not support empty|cannot create std::vector|Cannot infer the shape" \
+    r"|Spatial dimensions of input after padding|Complex type not supported"
+
+# of complex numbers there is no order here, but in the elementwise ones
+ORDERED = ("max", "min", "minmax", "argmax", "argmin", "sort", "argsort", "cummax", "cummin", "logsumexp", "logaddexp", "floor_divide",
+           "softmax", "median", "var", "std", "topk", "partition", "argpartition", "round_to", "diff", "logcumsumexp")
+ALONE = ("subtract", "power", "floor_divide", "remainder", "negative", "divmod")
+
+BATCHES = ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "bitwise_invert", "tri_inv", "solve_triangular",
+           "cholesky_inv", "slice_add", "softmax", "not_equal", "expand_dims", "squeeze")
+
+
+def known(name, how, case, wrong, said):
+    dtypes = [x.dtype for x in case.inputs]
+    if wrong.startswith("taken") and re.search(REFUSED, wrong, re.I):
+        return "MLX has no such"
+    if "taken" in wrong and "nvfp4" in said and "Cannot reshape array" in wrong:
+        return "MLX takes whole words of 4 groups only"
+    if "refused" in wrong and "complex64" in dtypes and name in ORDERED:
+        return "complex numbers have no order"
+    if name == "arange" and "complex64" in said or name == "full" and "MLX has int32" in wrong:
+        return "creation in a dtype that is not a number's"
+    if name in ALONE and set(dtypes) <= {"bool", "weak"}:
+        return "bools are computed as int32"
+    if name in ("remainder", "floor_divide", "divmod") and ("bool" in dtypes or not np.all(case.inputs[1].a)):
+        return "by 0"
+    if name in ("all", "any") and 0 in case.inputs[0].shape:
+        return "MLX leaves what is of nothing as memory was"
+    if name == "to_fp8" and dtypes[0] == "float64":
+        return "MLX reads doubles as if they were floats"
+    if name in ("sum", "prod") and "dtype" in wrong and ("axes=[]" in said or case.inputs[0].shape == ()):
+        return "MLX leaves the dtype of what it need not sum"
+    if name in ("isclose", "allclose") and dtypes[0].startswith("uint"):
+        return "MLX's differences of unsigned integers wrap"
+    if name in ("ifftshift", "fftshift") and "named twice" in wrong:
+        return "an axis that is named twice"
+    if name.startswith("conv_transpose") and thin(case, said):
+        return "MLX cuts the result wrongly where the padding is wider than the kernel"
+    if name.startswith("conv_transpose") and how == "backward" and re.search(r"extra=\[[^]]*[1-9]", said):
+        return "MLX's gradients of what is padded at the end have another shape than the input"
+    if name == "concatenate" and how == "over_batch" and len(case.inputs) == 1:
+        return "MLX looks at no axis of a single tensor"
+    if name == "cumprod" and "complex64" in dtypes:
+        return "no running products of complex numbers"
+    if name == "segmented_mm" and dtypes[0] in ("float16", "bfloat16"):
+        return "MLX's sums of halves go on from one segment to the next"
+    if name in ("cummax", "cummin") and dtypes[0] in ("float16", "bfloat16"):
+        return "MLX drops NaN in halves"
+    if name == "hadamard_transform" and how == "backward":
+        return "MLX multiplies by the matrix, not its transpose, which is another one of 20 and 28"
+    if name == "addmm" and how == "backward" and "jvp" in said:
+        return "MLX's tangent of c is without the factor"
+    if name in ("max", "min") and how == "backward" and "jvp" in said:
+        return "MLX adds the tangents of all that tie"
+    if how == "over_batch" and name in BATCHES:
+        return "MLX's rule for batches is another function"
+    if name == "linspace" and "uint" in said:
+        return "negative numbers as unsigned ones"
+    return None
+
+
+def thin(case, said):
+    """Whether the padding is wider than the kernel reaches, along some axis."""
+    number = {k: [int(n) for n in v.strip("[]").split(",")] for k, v in re.findall(r"(padding|dilation)=(\[[^]]*\])", said)}
+    taps = case.inputs[1].shape[1:-1]
+    return any(p > g * (t - 1) for p, g, t in zip(number["padding"], number["dilation"], taps))

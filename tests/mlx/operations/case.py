@@ -1,0 +1,89 @@
+"""What an operation of mlx.core is beside Lazybones': a case draws its operands and says how it is called in both."""
+
+import numpy as np
+
+from draw import EPSILON, FLOATS, HALVES, COMPLEX
+from lazybones import DTYPES
+
+OPERATIONS = {}
+SINGLE = ["float16", "bfloat16", "float32"]
+DIFFERENTIABLE = FLOATS + COMPLEX
+
+
+class Case:
+    """mlx and ours take the operands and give one result, or a list. Results differ by at most `ulp` units in the last place, or
+    by floor."""
+
+    def __init__(self, inputs, mlx, ours, ulp=0, floor=0.0, grads=False, loose=False):
+        self.inputs, self.mlx, self.ours = inputs, mlx, ours
+        self.ulp, self.floor, self.grads, self.loose = ulp, floor, grads, loose
+
+
+def op(*names):
+    def add(function):
+        for name in names:
+            OPERATIONS[name] = lambda d, name=name: function(d, name)
+        return function
+    return add
+
+
+def eps(dtype):
+    return EPSILON.get(dtype, EPSILON["float32"])
+
+
+def number(dtype):
+    """Of the runtime's enum."""
+    return DTYPES.index(dtype)
+
+
+def summed(a, axes=None, keepdims=False):
+    """How large the sums of |a| are."""
+    with np.errstate(all="ignore"):
+        a = np.abs(np.where(np.isfinite(a), a, 0)).astype(np.float64)
+        return a.sum(axis=None if axes is None else tuple(axes), keepdims=keepdims)
+
+
+def largest(a):
+    a = np.abs(np.asarray(a))
+    a = a[np.isfinite(a)]
+    return float(a.max()) if a.size else 0.0
+
+
+def any_of(d, least=0, most=5, kind="any"):
+    dtype = d.of(DTYPES)
+    return d.tensor(d.shape(least, most), dtype, kind)
+
+
+def compatible(shapes):
+    try:
+        np.broadcast_shapes(*shapes)
+        return True
+    except ValueError:
+        return False
+
+
+def product_floor(a, b, dtype, n):
+    return largest(a.a) * largest(b.a) * (n + 1) * eps(dtype) * (max(n, 4) if dtype in HALVES else 4)
+
+
+def coarser(a, b):
+    return max(a, b, key=eps)
+
+
+def index_of(d, shape, steps=True):
+    index = []
+    for size in shape:
+        kind = d.int(0, 9)
+        if kind == 0:
+            index.append(None)
+        if kind <= 2 and size:
+            index.append(d.int(-size, size - 1))
+        elif kind <= 5:
+            index.append(slice(None))
+        else:
+            bound = lambda: d.of([None, d.int(-size - 2, size + 2), d.int(-size, size)])
+            step = d.of([None, 1, 2, 3, -1, -2]) if steps else None
+            index.append(slice(bound(), bound(), step))
+    if index and d.chance(0.3):
+        index = index[:d.int(0, len(index))] + [Ellipsis]
+    return index
