@@ -3,9 +3,12 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <initializer_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -71,6 +74,11 @@ struct Net {
 	std::array<Wrapper, 3> row;
 	Wrapper plain[2][2];
 	std::deque<Wrapper> queue;
+	std::list<Wrapper> chain, nothing;
+	std::list<std::shared_ptr<Layer>> owners;
+	std::span<Wrapper> window;
+	std::span<Wrapper, 3> fixed{ row };
+	std::initializer_list<Wrapper> given;
 	std::map<int, Wrapper> steps;
 	std::map<std::string, std::shared_ptr<Layer>> named;
 	std::map<Which, Wrapper> chosen;
@@ -106,6 +114,13 @@ extern "C" __attribute__((visibility("default"))) const void *fuzz_fill(void)
 	for (int i = 0; i < 70; i++)
 		net.queue.emplace_back(i);
 	net.queue.pop_front();
+	for (int i = 0; i < 3; i++)
+		net.chain.emplace_back(i);
+	net.owners = { std::make_shared<Layer>(), nullptr, std::make_shared<Layer>() };
+	static std::vector<Wrapper> elements(4);
+	net.window = elements;
+	static const std::initializer_list<Wrapper> listed = { Wrapper(17), Wrapper(18) };
+	net.given = listed;
 	for (int key : { 7, -1, 40, 3, 5 })
 		net.steps[key] = Wrapper(key);
 	net.named["enc"] = net.named["dec"] = std::make_shared<Layer>();

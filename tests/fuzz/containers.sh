@@ -6,7 +6,7 @@
 # libc++ is the compiler's own, or that which tests/gdb/run has unpacked.
 out=$1
 here=$(dirname "$0")
-flags="-std=c++17 -g -O0 -fPIC -shared $here/containers.cc"
+flags="-std=c++20 -g -O0 -fPIC -shared $here/containers.cc"
 rm -f "$out/containers-gnu.so" "$out/containers-llvm.so"
 # shellcheck disable=SC2086
 {
