@@ -435,7 +435,8 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 		return true;
 	bool shared = true;
 	for (int i = 0; i < axes; i++)
-		shared &= x->shape[i] == 1 || w->strides[i] == 0;
+		shared &= x->shape[i] == 1 || (w->strides[i] == 0 && scales->strides[i] == 0 &&
+					       (q->format.mode != LB_QUANT_AFFINE || q->extra.strides[i] == 0));
 	p.shape[0] = p.m;
 	p.strides[0] = x->strides[rank - 2];
 	if (shared) { /* one w for all: the batch is more rows */

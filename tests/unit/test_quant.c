@@ -189,6 +189,27 @@ static void views_of_weights(void **state)
 	}
 }
 
+/* One matrix of codes under several scales, or biases. */
+static void views_of_parts(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = normal(LB_SHAPE(3, 128), LB_F32);
+		lb_quantized q = lb_quantize(normal(LB_SHAPE(10, 128), LB_F32), affine4, NULL);
+		lb_tensor *words = lb_broadcast_to(q.w, LB_SHAPE(2, 10, 16));
+		lb_tensor *scales = lb_stack(2, (lb_tensor *[]){ q.scales, lb_negative(q.scales) }, 0);
+		lb_tensor *biases = lb_stack(2, (lb_tensor *[]){ q.biases, lb_abs(q.biases) }, 0);
+		lb_quantized both[] = { { words, scales, lb_broadcast_to(q.biases, LB_SHAPE(2, 10, 2)), NULL },
+					{ words, lb_broadcast_to(q.scales, LB_SHAPE(2, 10, 2)), biases, NULL } };
+		for (int i = 0; i < 2; i++) {
+			lb_tensor *y = lb_quantized_matmul(x, both[i], affine4, true);
+			lb_tensor *w = lb_dequantize(both[i], affine4, LB_F32);
+			assert_true(largest(lb_subtract(y, lb_matmul(x, lb_swapaxes(w, -1, -2)))) < 1e-3);
+		}
+		assert_true(lb_ok());
+	}
+}
+
 /* Of each pair of indices what the product of that matrix with that one is: one by one, and many with the same. */
 static void chosen(void **state)
 {
@@ -363,6 +384,7 @@ int main(void)
 		TEST(product_memory),
 		TEST(evaluated_by_a_debugger),
 		TEST(views_of_weights),
+		TEST(views_of_parts),
 		TEST(errors_of_quantize),
 		TEST(chosen),
 		TEST(chosen_rounded),
