@@ -1005,6 +1005,7 @@ FN(c_matmul_self, lb_matmul(a, lb_conjugate(lb_swapaxes(a, -1, -2))))
 FN(c_addmm, lb_addmm(c, a, b, 0.5, 2))
 FN(c_einsum, lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ a, b }))
 FN(c_norm, lb_norm(a, LB_ALL_AXES, false))
+FN(c_arccosh_left, lb_arccosh(lb_subtract(a, lb_scalar(3))))
 FN(c_fft, lb_fft(a, 0, 1, LB_FFT_BACKWARD))
 FN(c_ifft, lb_ifft(a, 5, 0, LB_FFT_ORTHO))
 FN(c_fftn, lb_fft2(a, LB_SHAPE(3, 2), LB_FFT_FORWARD))
@@ -1042,6 +1043,7 @@ static const struct {
 	{ "matmul", c_matmul, 2, { A, { 3 } } }, { "matmul", c_matmul_self, 1, { A } },
 	{ "addmm", c_addmm, 3, { A, { 3, 4 }, { 4 } } }, { "matmul einsum", c_einsum, 2, { A, { 4, 3 } } },
 	{ "sqrt norm", c_norm, 1, { A } },
+	{ "arccosh", c_arccosh_left, 1, { A } },
 	{ "fft", c_fft, 1, { A } }, { "fft", c_fft, 1, { { 3, 4 } } }, { "ifft", c_ifft, 1, { A } }, { "fft 2", c_fftn, 1, { A } },
 	{ "ifft n", c_ifftn, 1, { { 4, 3 } } }, { "rfft", c_rfft, 1, { { 2, 6 } } }, { "rfft", c_rfft, 1, { { 2, 1 } } },
 	{ "rfft 5", c_rfft_5, 1, { A } }, { "rfft n", c_rfftn, 1, { { 4, 5 } } }, { "irfft", c_irfft, 1, { { 2, 4 } } },
