@@ -91,7 +91,7 @@ lb_tensor *lb_stft(lb_tensor *x, lb_tensor *window, lb_stft_options options)
 	}
 	int64_t length = x->rank ? x->shape[x->rank - 1] : 0;
 	if (x->rank == 0 || x->rank == LB_MAX_RANK || length == 0 ||
-	    length + (options.uncentred ? 0 : f.n / 2 * 2) < f.n) {
+	    f.n - (options.uncentred ? 0 : f.n / 2 * 2) > length) {
 		lb_fail("stft: of %s, frames of %lld: there must be an axis, as long as one at least, and one axis more",
 			lb_shape_text(x->rank, x->shape, text), (long long)f.n);
 		return NULL;
@@ -142,7 +142,12 @@ lb_tensor *lb_istft(lb_tensor *x, lb_tensor *window, lb_stft_options options, in
 	int64_t rows = x->shape[x->rank - 2], count = x->shape[x->rank - 1];
 	if (!frames_of("istft", options, window, options.two_sided ? rows : 2 * (rows - 1), &f))
 		return NULL;
-	int64_t total = (count - 1) * f.hop + f.n, start = options.uncentred ? 0 : f.n / 2;
+	int64_t total, start = options.uncentred ? 0 : f.n / 2;
+	if (!lb_mul(count - 1, f.hop, &total) || !lb_sum_of(total, f.n, &total) || length > INT64_MAX - start) {
+		lb_fail("istft: %lld frames of %lld, each %lld after the one before, or a length of %lld: too long", (long long)count,
+			(long long)f.n, (long long)f.hop, (long long)length);
+		return NULL;
+	}
 	int64_t end = length ? start + length : options.uncentred ? total : total - f.n / 2;
 	struct lb_tensor *y = lb_swapaxes(x, -1, -2), *w = weights(window, &f);
 	y = options.two_sided ? lb_real(lb_ifft(y, f.n, -1, options.norm)) : lb_irfft(y, f.n, -1, options.norm);
