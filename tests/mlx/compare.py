@@ -172,15 +172,16 @@ def over_batch(lb, d, case):
         inputs[i], axes[i] = d.pair(raw, a.shape, x.dtype), axis
     if any(x.dtype == "weak" for x in inputs):
         raise Skip
-    counted = {}
-
-    def f(*args):
-        y = listed(case.mlx(*args))
-        counted["n"] = len(y)
-        return y
+    counted = {"n": 1}
 
     def mlx():
-        return mx.vmap(f, in_axes=tuple(axes))(*(x.m for x in inputs))
+        """One after the other."""
+        rows = []
+        for k in range(n):
+            given = [x.m if axis is None else x.m[(slice(None),) * axis + (k,)] for x, axis in zip(inputs, axes)]
+            rows.append(listed(case.mlx(*given)))
+        counted["n"] = len(rows[0])
+        return [mx.stack(list(y)) for y in zip(*rows)]
 
     def ours():
         fn = lb.function(lambda *given: listed(case.ours(*given)), counted["n"])
@@ -215,8 +216,8 @@ def run_case(lb, seed, number, names):
         how = over_batch
     mlx, ours, ulp, floor = how(lb, d, case)
     wanted, refused = run_mlx(mlx)
-    if refused and how is not plain:
-        raise Skip  # transformations that MLX has not are no fault
+    if refused and how is backward:
+        raise Skip  # what MLX has no gradient of may have one here
     got, ours_refused = run_ours(lb, ours)
     wrong = None
     if refused and not ours_refused:
@@ -270,7 +271,7 @@ def work(lb, arguments, names):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--seed", type=int, default=int(time.time()) % 1000000)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--only", default="")
     parser.add_argument("--case", type=int)

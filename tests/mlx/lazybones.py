@@ -117,6 +117,10 @@ class Library:
             return Tensor(pointer) if pointer else self.refuse()
         return call
 
+    def refused_zero(self):
+        """Where 0 means something else here."""
+        raise Refused("0 is the default")
+
     def several(self, name, n, *args):
         """Of n results, each by a pointer of its own at the end."""
         out = [c.c_void_p() for _ in range(n)]

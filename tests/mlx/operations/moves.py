@@ -124,6 +124,9 @@ def diagonal(d, name):
     x = d.tensor(d.shape(2, 4), d.of(DTYPES) if name == "diagonal" else d.of(INTEGERS + FLOATS), "small")
     k, a, b = d.int(-4, 4), d.axis(len(x.shape)), d.axis(len(x.shape))
     d.say(k=k, a=a, b=b)
+    rank = len(x.shape)
+    if name == "trace" and -rank <= min(a, b) and max(a, b) < rank and a % rank != b % rank and not np.diagonal(x.a, k, a, b).size:
+        return None  # of no elements MLX never ends
     return Case([x], lambda m: getattr(mx, name)(m, k, a, b), lambda l: getattr(d.lb, name)(l, k, a, b), ulp=1, grads=True)
 
 

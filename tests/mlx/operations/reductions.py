@@ -38,7 +38,7 @@ def reduction(d, name):
                     lambda l: d.lb.several("minmax", 2, l, Axes(axes), keep))
     return Case([x], lambda m: getattr(mx, name)(m, axis=axes, keepdims=keep, **options),
                 lambda l: getattr(d.lb, name)(l, Axes(axes), keep, *options.values()), ulp=ulp, floor=floor,
-                grads=name not in ("all", "any", "prod", "median"))
+                grads=name not in ("all", "any", "prod", "median") and kind != "any")
 
 
 @op("argmax", "argmin")
