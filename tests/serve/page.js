@@ -31,7 +31,7 @@ async function open(browser, url, complaints) {
     complaints.push(`${response.url()}: ${await response.text().catch(() => "no text")}`));
   page.on("request", (request) => request.url().startsWith(url.split("#")[0]) || /^(data|blob):/.test(request.url()) ||
     complaints.push(`it asks for ${request.url()}`));
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(120000);
   await page.goto(url);
   return page;
 }
