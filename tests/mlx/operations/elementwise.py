@@ -90,7 +90,8 @@ def divmod_(d, name):
     shapes, dtype = d.broadcast(2, 4), d.dtype(INTEGERS + FLOATS)
     a, b = d.tensor(shapes[0], dtype, "tame"), d.tensor(shapes[1], dtype, "positive")
     return Case([a, b], mx.divmod, lambda a, b: d.lb.several("divmod", 2, a, b), ulp=1,
-                floor=2 * eps(dtype) * largest(a.a) if dtype in FLOATS else 0)
+                floor=1 + largest(b.a) if dtype in HALVES else 2 * eps(dtype) * largest(a.a) if dtype in FLOATS else 0)
+
 
 
 @op("where")

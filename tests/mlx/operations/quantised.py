@@ -30,7 +30,7 @@ def parts(q):
 @op("quantize")
 def quantize(d, name):
     python, how = format_of(d)
-    x = d.tensor(d.shape(0, 2) + (d.int(1, 3), python["group_size"] * d.int(1, 2)), d.dtype(SINGLE), "tame")
+    x = d.tensor(d.shape(0, 2) + (d.int(1, 3), python["group_size"] * d.int(1, 2)), d.of(SINGLE), "tame")
     if python["mode"] == "affine":
         return Case([x], lambda m: mx.quantize(m, **python), lambda l: parts(quantised(d, l, how)), ulp=1)
 
