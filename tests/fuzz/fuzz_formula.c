@@ -1,4 +1,4 @@
-/* Fuzzes expressions over tensors: their syntax, and what a recipe is made of them. The first byte of an input says which
+/* Fuzzes expressions over tensors: their syntax, what a recipe is made of them, and the slices that they end with. The first byte of an input says which
  * shapes the tensors have; of the others each is a character, or from 0x80 on a word. */
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +90,10 @@ static const char *const words[] = {
 	"0x7f",
 	".item()",
 	"matmul(",
+	"n",
+	"n:",
+	":n",
+	"*n]",
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
@@ -108,26 +112,70 @@ static void make_operand(unsigned which, unsigned shapes, struct lbx_step *ret)
 		ret->strides[k] = stride;
 }
 
+static void add_operands(struct lbx_recipe *r, unsigned shapes)
+{
+	struct lbx_step operand;
+
+	for (unsigned k = 0; k < OPERANDS; k++) {
+		make_operand(k, shapes, &operand);
+		if (!lbx_recipe_add_input(r, &operand))
+			break;
+	}
+}
+
+/* n, and *n, are numbers of the program. */
+static void find_names(const struct lbx_formula_tree *tree, unsigned shapes, struct lbx_formula_names *ret)
+{
+	static const char *const operands[OPERANDS] = { "x", "y", "m", "i", "s" };
+
+	memset(ret, 0, sizeof *ret);
+	for (int k = 0; k < tree->n; k++) {
+		ret->operand[k] = -1;
+		if (tree->nodes[k].kind != LBX_FORMULA_NAME)
+			continue;
+		for (int o = 0; o < OPERANDS; o++)
+			if (lbx_formula_is_word(tree, k, operands[o]))
+				ret->operand[k] = o;
+		ret->is_number[k] = lbx_formula_is_word(tree, k, "n") || lbx_formula_is_word(tree, k, "*n");
+		ret->is_whole[k] = ret->is_number[k] && shapes % 16;
+		ret->number[k] = ret->is_whole[k] ? (double)(shapes % 7) - 3 : 0.5;
+	}
+}
+
+/* The brackets that it ends with, of an operand. */
+static void slice(const char *text, unsigned shapes)
+{
+	static struct lbx_formula_tree tree;
+	static struct lbx_formula_names names;
+	struct lbx_recipe r = { 0 };
+	struct lbx_step operand;
+	struct lbx_slice of;
+	const char *at = strchr(text, '[');
+
+	if (!at)
+		return;
+	lb_clear_error();
+	make_operand(shapes % OPERANDS, shapes, &operand);
+	if (lbx_formula_parse_slice(text, (int)(at - text), &tree)) {
+		find_names(&tree, shapes, &names);
+		add_operands(&r, shapes);
+		if (!lbx_formula_build_slice(&tree, &names, &r, operand.rank, operand.shape, &of) ? lb_ok()
+				: of.n < 0 || of.n > LBX_SLICE_ITEMS || !lbx_slice_check(&of, operand.rank, operand.shape))
+			__builtin_trap();
+	} else if (lb_ok()) {
+		__builtin_trap();
+	}
+	lbx_recipe_deinit(&r);
+}
+
 static void build(const struct lbx_formula_tree *tree, unsigned shapes)
 {
 	static struct lbx_formula_names names;
 	struct lbx_recipe r = { 0 };
-	struct lbx_step operand;
 	int result;
 
-	memset(&names, 0, sizeof names);
-	for (unsigned k = 0; k < OPERANDS; k++) {
-		make_operand(k, shapes, &operand);
-		if (!lbx_recipe_add_input(&r, &operand))
-			break;
-	}
-	for (int k = 0; k < tree->n; k++) {
-		static const char *const operands[OPERANDS] = { "x", "y", "m", "i", "s" };
-		names.operand[k] = -1;
-		for (int o = 0; tree->nodes[k].kind == LBX_FORMULA_NAME && o < OPERANDS; o++)
-			if (lbx_formula_is_word(tree, k, operands[o]))
-				names.operand[k] = o;
-	}
+	add_operands(&r, shapes);
+	find_names(tree, shapes, &names);
 	if (lbx_formula_build(tree, &names, tree->root, &r, &result)) {
 		/* what a replay would be given */
 		const struct lbx_step *s = lbx_step(&r, result);
@@ -160,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		build(&tree, data[0]);
 	else if (lb_ok())
 		__builtin_trap();
+	slice(text, data[0]);
 	lb_clear_error();
 	return 0;
 }
