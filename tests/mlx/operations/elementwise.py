@@ -73,6 +73,10 @@ def binary(d, name):
     if name == "logaddexp":
         floor = 4 * eps("float32" if first not in HALVES + ["float64"] else first) * max(largest(a.a), largest(b.a), 1) \
             if kind == "tame" else 1e-3 * max(largest(a.a), largest(b.a), 1)
+    if name == "floor_divide" and set([first, second]) & set(HALVES):
+        floor = 1.0  # the quotient may be rounded to either side of a whole number
+    if name == "logaddexp" and set([first, second]) & set(HALVES):
+        floor = max(floor, 4 * max(eps(first), eps(second)) * max(largest(a.a), largest(b.a), 1))
     if name == "multiply" and "complex64" in (first, second):
         floor = 1e-6 * largest(a.a) * largest(b.a)
     return Case([a, b], getattr(mx, name), getattr(d.lb, name), ulp=ulp, floor=floor,
