@@ -29,7 +29,7 @@ def reduction(d, name):
         if dtype in INTEGERS + BOOL and name == "sum":
             floor = 0.0
     elif name == "prod":
-        ulp, floor = 4 + n, (eps(dtype) * largest(x.a)**n * n if dtype == "complex64" else 0.0)
+        ulp, floor = 4 + n, (eps(dtype) * np.float64(largest(x.a))**n * n if dtype == "complex64" else 0.0)
     elif name in ("var", "std"):
         ulp, floor = 16 + n if dtype not in HALVES else 4 * max(n, 4), eps(dtype) * 16 * max(largest(x.a), largest(x.a)**2)
     elif name in ("logsumexp", "median"):
