@@ -269,6 +269,34 @@ bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc)
 	return false;
 }
 
+bool lbx_lines_id(struct lbx_lines *lines, uint64_t pc, struct lbx_build_id *ret)
+{
+	Dwfl_Module *module = lines && lines->dwfl ? dwfl_addrmodule(lines->dwfl, pc) : NULL;
+	const unsigned char *bytes;
+	GElf_Addr address, bias;
+	int n;
+
+	if (!module || !dwfl_module_getelf(module, &bias)) /* it is not looked for before */
+		return false;
+	n = dwfl_module_build_id(module, &bytes, &address);
+	if (n <= 0 || (size_t)n > sizeof ret->bytes)
+		return false;
+	memcpy(ret->bytes, bytes, (size_t)n);
+	ret->n = (unsigned)n;
+	return true;
+}
+
+bool lbx_lines_apart(struct lbx_lines *lines, uint64_t pc)
+{
+	Dwfl_Module *module = lines && lines->dwfl ? dwfl_addrmodule(lines->dwfl, pc) : NULL;
+	const char *file = NULL, *debug = NULL;
+	Dwarf_Addr bias;
+
+	return module && dwfl_module_getdwarf(module, &bias) &&
+	       dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, &file, &debug) && debug &&
+	       (!file || strcmp(file, debug) != 0);
+}
+
 bool lbx_lines_code_at(struct lbx_lines *lines, uint64_t offset, uint64_t *ret)
 {
 	GElf_Addr bias;

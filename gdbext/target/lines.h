@@ -30,6 +30,11 @@ bool lbx_lines_code_at(struct lbx_lines *lines, uint64_t offset, uint64_t *ret);
 void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
 /* Whether an address lies in code of a loaded module. */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);
+/* The build id of the file that has an address; false: none is known. */
+struct lbx_build_id;
+bool lbx_lines_id(struct lbx_lines *lines, uint64_t pc, struct lbx_build_id *ret);
+/* Whether the debug information of the code there is in another file than the code. */
+bool lbx_lines_apart(struct lbx_lines *lines, uint64_t pc);
 /* For what more there is to ask; NULL when nothing is known. */
 struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);
 /* What dynamic.h keeps of the classes that it has found; it goes with the lines. */

@@ -8,7 +8,10 @@
 #include "base/cleanup.h"
 #include "base/mix.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/reads/objects_gdb.h"
+#include "plugin/reads/target_gdb.h"
 #include "target/elf_image.h"
+#include "target/lines.h"
 #include "target/loader.h"
 
 /* "leaf + 7 in section .text of …" */
@@ -112,6 +115,32 @@ static void keep_line(struct lbx_target *target, uint64_t pc, const struct lbx_s
 	ret->pc = read_id(target, ret->module, &ret->id) ? pc : 0;
 }
 
+/* Whether the file that was read is the one whose code is there now: a library may have come to another's place. Without
+ * a build id that is known of the program alone. */
+static bool is_that_file(struct lbx_target *target, struct lbx_lines *lines, uint64_t pc)
+{
+	struct lbx_build_id file, memory;
+	int n, at;
+	lb_auto_free struct lbx_loaded *modules = lbx_loaded_all(target, &n);
+
+	if (!modules || (at = lbx_loaded_at(modules, n, pc)) < 0)
+		return false;
+	if (!read_id(target, modules[at].segments[0].start, &memory) || !lbx_lines_id(lines, pc, &file))
+		return at == 0 && !lbx_lines_id(lines, pc, &file);
+	return file.n == memory.n && memcmp(file.bytes, memory.bytes, file.n) == 0;
+}
+
+/* From the files themselves: gdb's `info symbol` and `info line` know nothing of functions that are inlined. Where to look
+ * for debug information that is in files of its own is for gdb's settings to say. */
+static bool find_in_files(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
+{
+	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
+
+	memset(ret, 0, sizeof *ret);
+	return lbx_lines_find(lines, pc, 0, ret) && ret->function[0] && ret->line && !lbx_lines_apart(lines, pc) &&
+	       (lbx_target_gdb_liveness() == LBX_CORE || is_that_file(target, lines, pc));
+}
+
 bool lbx_gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
 {
 	struct known_line *kept = place_of_line(target, pc);
@@ -122,6 +151,11 @@ bool lbx_gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_sour
 		*ret = kept->line;
 		return true;
 	}
+	if (find_in_files(target, pc, ret)) {
+		if (kept && !lbx_bridge_waits())
+			keep_line(target, pc, ret, kept);
+		return true;
+	}
 	memset(ret, 0, sizeof(*ret));
 	is_known = lbx_bridge_ask(&symbol, LBX_ANYWHERE, "info symbol 0x%" PRIx64, pc);
 	is_known &= lbx_bridge_ask(&line, LBX_ANYWHERE, "info line *0x%" PRIx64, pc);
@@ -129,7 +163,7 @@ bool lbx_gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_sour
 		return false;
 	take_function(symbol, ret);
 	take_line(line, ret);
-	if (kept)
+	if (kept && !lbx_bridge_waits()) /* else the files have not been looked at */
 		keep_line(target, pc, ret, kept);
 	return true;
 }

@@ -1,4 +1,5 @@
-/* Which line of the program's source an address is of, as gdb knows it: asked once for each, since each takes gdb a round of
+/* Which line of the program's source an address is of: by the debug information of the program's files, as the command
+ * `lazybones` finds it, and where they have none, as gdb knows it. Asked once for each, since each takes gdb a round of
  * questions. */
 #ifndef LBX_PLUGIN_LINES_GDB_H
 #define LBX_PLUGIN_LINES_GDB_H

@@ -15,6 +15,7 @@
 #include "target/core.h"
 #include "target/expression.h"
 #include "target/inlined.h"
+#include "target/lines.h"
 #include "target/loader.h"
 #include "target/variables.h"
 
@@ -66,8 +67,8 @@ static struct lbx_lines *lines_of_remote(struct lbx_target *target, const char *
 	return kept.lines = lbx_lines_of_program(program, loader.program.bias);
 }
 
-/* NULL: not known, or not yet. What it takes is asked at once, though not all of it is of use for each kind of program. */
-static struct lbx_lines *find_lines(struct lbx_target *target)
+/* What it takes is asked at once, though not all of it is of use for each kind of program. */
+struct lbx_lines *lbx_objects_gdb_lines(struct lbx_target *target)
 {
 	struct lbx_target *core = NULL;
 	struct lbx_lines *lines = NULL;
@@ -131,7 +132,7 @@ static bool find_selected(struct lbx_target *target, struct lbx_frame *frame, st
 	bool known = lbx_bridge_ask_level(&level);
 
 	ret->target = target;
-	ret->lines = find_lines(target);
+	ret->lines = lbx_objects_gdb_lines(target);
 	if (!known || !find_frame(level, frame) || !ret->lines)
 		return false;
 	ret->frame = frame;
@@ -179,7 +180,7 @@ bool lbx_objects_gdb_are_known(int level)
 {
 	struct lbx_frame frame;
 
-	find_lines(lbx_target_gdb_now());
+	lbx_objects_gdb_lines(lbx_target_gdb_now());
 	find_frame(level, &frame);
 	return !lbx_bridge_waits();
 }
@@ -202,7 +203,7 @@ bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context)
 {
 	struct lbx_target *target = lbx_target_gdb_now();
 	struct pointers p = { .fn = fn, .context = context };
-	struct lbx_lines *lines = find_lines(target);
+	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
 	struct lbx_frame frame;
 
 	if (lines && find_frame(level, &frame))
