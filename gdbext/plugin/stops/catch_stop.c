@@ -164,7 +164,7 @@ static bool is_told; /* what was hit last */
 
 void lbx_catch_stop_select(void)
 {
-	lbx_bridge_script("with language c -- select-frame %#x", (unsigned)shown);
+	lbx_bridge_script("with language c -- _lb_quiet select-frame %#x", (unsigned)shown);
 }
 
 /* Looks up the stop's tensor; its arguments are known. May ask (lbx_bridge_waits). */
@@ -215,9 +215,11 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 			lbx_set_tensor(context->out, &t);
 		shown = level < 0 ? 0 : level;
 		is_told = true;
+		/* quietly first: the language in force is ours, and gdb warns once that it is not the frame's */
 		if (level >= 0)
-			lbx_bridge_script("set $_lb_level = %#x\nwith language %s -- frame $_lb_level", (unsigned)level,
-					  lbx_bridge_language());
+			lbx_bridge_script("set $_lb_level = %#x\n_lb_quiet select-frame $_lb_level\n"
+					  "with language %s -- frame $_lb_level",
+					  (unsigned)level, lbx_bridge_language());
 	}
 	stop->tensor = NULL;
 	text_free(&head);
