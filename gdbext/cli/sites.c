@@ -112,6 +112,25 @@ static bool print_site(struct sites *sites, const char *word, size_t n)
 	return sites->process ? print_line(sites->process, pc) : print_announced(sites, pc);
 }
 
+/* "train(+0x51de) [0x…]", as the runtime's messages have it, where the current folder has that file. Returns its length;
+ * 0: it is none. */
+static size_t print_message_site(struct sites *sites, const char *word, size_t n)
+{
+	const char *offset = word + n + 2;
+	uint64_t pc;
+
+	if (n == 0 || strncmp(word + n, "(+", 2) != 0)
+		return 0;
+	size_t digits = strcspn(offset, ") \t\n"), length = n + 2 + digits + 1;
+	if (offset[digits] != ')' || !number(offset, digits, &pc) || !print_line(lines_of(sites, word, n), pc))
+		return 0;
+	if (strncmp(word + length, " [0x", 4) == 0) {
+		size_t address = strcspn(word + length, "]\n");
+		length += word[length + address] == ']' ? address + 1 : 0;
+	}
+	return length;
+}
+
 /* Words end at blanks, and at what stands around them: site=…", @by[…]. */
 static void print_words(struct sites *sites, const char *line)
 {
@@ -119,7 +138,11 @@ static void print_words(struct sites *sites, const char *line)
 
 	sites->owner = 0;
 	while (*line) {
-		size_t n = strcspn(line, around);
+		size_t n = strcspn(line, around), done = print_message_site(sites, line, n);
+		if (done) {
+			line += done;
+			continue;
+		}
 		if (n > 0 && !print_site(sites, line, n))
 			fwrite(line, 1, n, stdout);
 		line += n;
@@ -242,7 +265,8 @@ const struct lbx_verb lbx_verb_sites = {
 		.summary = "put functions and lines into what a tracer has written",
 		.help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
 			"LAZYBONES_STRACE=1 writes it, becomes its function, file and line; its file is taken as it is\n"
-			"now: a file that was rebuilt since gives other lines.\n"
+			"now: a file that was rebuilt since gives other lines. So does train(+0x51de), as the runtime's\n"
+			"messages have it (LAZYBONES_NAN=warn), where the current folder has the file.\n"
 			"\n"
 			"So do the addresses of processes that the tools of bpftrace announce, by a line such as\n"
 			"\"process 4711\". Each is looked at then, and may end after that. The first number in a\n"
