@@ -28,7 +28,7 @@ static bool frames_of(const char *name, lb_stft_options options, struct lb_tenso
 }
 
 /* The window in the middle of a frame: NULL for ones everywhere. */
-static struct lb_tensor *weights(struct lb_tensor *window, const struct frames *f)
+static struct lb_tensor *window_weights(struct lb_tensor *window, const struct frames *f)
 {
 	int64_t low = (f->n - f->window) / 2, high = f->n - f->window - low;
 	struct lb_tensor *w = window ? lb_astype(window, window->dtype == LB_C64 ? LB_C64 : LB_F32)
@@ -99,7 +99,7 @@ lb_tensor *lb_stft(lb_tensor *x, lb_tensor *window, lb_stft_options options)
 	x = lb_astype(x, x->dtype == LB_C64 ? LB_C64 : LB_F32);
 	if (x && !options.uncentred && f.n > 1)
 		x = with_ends(x, f.n / 2, options.ends);
-	struct lb_tensor *y = x ? lb_multiply(cut(x, &f), weights(window, &f)) : NULL;
+	struct lb_tensor *y = x ? lb_multiply(cut(x, &f), window_weights(window, &f)) : NULL;
 	if (!y)
 		return NULL;
 	bool is_half = y->dtype != LB_C64 && !options.two_sided;
@@ -149,7 +149,7 @@ lb_tensor *lb_istft(lb_tensor *x, lb_tensor *window, lb_stft_options options, in
 		return NULL;
 	}
 	int64_t end = length ? start + length : options.uncentred ? total : total - f.n / 2;
-	struct lb_tensor *y = lb_swapaxes(x, -1, -2), *w = weights(window, &f);
+	struct lb_tensor *y = lb_swapaxes(x, -1, -2), *w = window_weights(window, &f);
 	y = options.two_sided ? lb_real(lb_ifft(y, f.n, -1, options.norm)) : lb_irfft(y, f.n, -1, options.norm);
 	y = y ? overlapped(lb_multiply(y, w), &f, total) : NULL;
 	struct lb_tensor *squares = lb_broadcast_to(lb_square(w), LB_SHAPE(count, f.n));
