@@ -113,6 +113,15 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	return extend(expression, ret);
 }
 
+bool lbx_gdb_lacks(const char *name)
+{
+	const char *type;
+
+	return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0' &&
+	       lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), name) &&
+	       strncmp(type, "No symbol \"", 11) == 0;
+}
+
 bool lbx_gdb_machine(struct lbx_target *target, unsigned *ret)
 {
 	const char *text;

@@ -7,6 +7,8 @@
 
 /* In the selected frame, in the user's language. */
 bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+/* A plain name, of which gdb says that it means nothing in the selected frame, nor anywhere. */
+bool lbx_gdb_lacks(const char *name);
 /* A variable of the selected frame, of which who drives gdb knows what lbx_gdb_evaluate() would ask. */
 void lbx_gdb_tell_pointer(const char *name, const char *type, uint64_t value);
 /* An ELF machine: EM_X86_64, EM_AARCH64. */

@@ -9,6 +9,7 @@
 #include "lazybones.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/reads/core_gdb.h"
+#include "plugin/reads/lookup_gdb.h"
 #include "plugin/reads/standing.h"
 #include "plugin/reads/stacks_gdb.h"
 #include "plugin/reads/target_gdb.h"
@@ -148,6 +149,9 @@ static bool look(const char *expression, struct lbx_evaluated *value, lbx_pointe
 	bool clean = lb_ok();
 
 	*value = (struct lbx_evaluated){ 0 };
+	/* it would be looked for in all that is loaded, anew each time */
+	if (lbx_gdb_lacks(expression))
+		return false;
 	bool known = find_selected(lbx_target_gdb_now(), &frame, &variables);
 	if (clean)
 		lb_clear_error();
