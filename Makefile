@@ -73,8 +73,8 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	$(if $(LIBFUZZER),-fsanitize=fuzzer-no-link)
 # Without contraction arithmetic and sums have the same bits with every instruction set; what libmvec
 # computes (exp, tanh, erf, sin, log) has not: its versions round differently. Functions that take or give vectors
-# are inlined: no call depends on how they are passed.
-kernel_flags := -Wno-psabi -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contract=off
+# are inlined: no call depends on how they are passed. Without any optimisation some would not compile.
+kernel_flags := -Wno-psabi $(if $(filter -O0,$(CFLAGS)),-O1,-O3) -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contract=off
 link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
@@ -118,6 +118,7 @@ shared := $(out)/lib/liblazybones.so
 static := $(out)/lib/liblazybones.a
 reader_lib := $(obj)/libgdbext.a
 serve_lib := $(obj)/libserve.a
+helpers := $(obj)/libhelpers.a
 # gdb itself has no sanitizer's runtime in it, so such a build has no plugin.
 plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
@@ -162,12 +163,15 @@ $(obj)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
 # So does a source file that came or went: make alone sees neither a file that is older than its library, nor one less.
-sources_now := $(runtime_src) $(simd_src) $(reader_src) $(plugin_src) $(cli_src) $(serve_src) $(replay_src)
+sources_now := $(runtime_src) $(simd_src) $(reader_src) $(plugin_src) $(cli_src) $(serve_src) $(replay_src) \
+	$(unit_helper_src)
 $(obj)/sources: FORCE
 	@mkdir -p $(@D)
 	@echo '$(sources_now)' | cmp -s - $@ || echo '$(sources_now)' >$@
 
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
+# clang optimises the sanitizers' checks of these for minutes
+$(obj)/runtime/kernels/simd/digits.% $(obj)/runtime/kernels/simd/panels.%: more_flags = $(kernel_flags) $(if $(SAN),-O0)
 $(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0 -Iexamples
 # gdb may throw through the plugin: its clean-ups must run then
 $(obj)/gdbext/plugin/% $(obj)/gdbext/inspect/browse/%: more_flags = -fexceptions
@@ -285,22 +289,29 @@ $(explain_cases): tests/unit/explain.py
 	$(call say,NUMPY,$(@D))
 	$(Q)/usr/bin/python3 $< $(@D)
 
+# What tests do themselves need not be fast, and half of what is compiled is theirs.
+$(obj)/tests/unit/%: more_flags = -O0
+$(obj)/tests/onnx/%: more_flags = -O0 -Itests/unit
+
+# What unit tests share: each takes what it needs.
+$(helpers): $(call objects,$(unit_helper_src)) $(obj)/sources
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(unit_helper_src))
+
 # Unit tests see internal functions: they link the archives.
-$(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(serve_lib) $(reader_lib) $(static)
+$(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(helpers) $(serve_lib) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
-$(obj)/tests/onnx/%: more_flags = -Itests/unit
-
-$(out)/tests/test_onnx: $(call objects,$(onnx_src) $(unit_helper_src)) $(reader_lib) $(static)
+$(out)/tests/test_onnx: $(call objects,$(onnx_src)) $(helpers) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 $(obj)/tests/fuzz/%: more_flags = -Itests/unit $(if $(LIBFUZZER),-DLBX_LIBFUZZER)
 
-$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(serve_lib) $(reader_lib) $(static)
+$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(helpers) $(serve_lib) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
@@ -359,13 +370,17 @@ ifeq ($(LIBFUZZER)$(SAN),)
 		$(if $(have_fuzzer),CC=clang LIBFUZZER=1)
 else
 	$(Q)$(MAKE) --no-print-directory fuzzers
-	$(Q)mkdir -p $(out)/scratch $(addprefix $(out)/corpus/,$(notdir $(fuzzers)))
-	$(Q)set -e; cd $(out)/scratch; $(foreach name,$(notdir $(fuzzers)),echo '== $(name)'; \
-		$(if $(LIBFUZZER),$(abspath $(out)/fuzz/$(name)) -max_total_time=$(FUZZ_SECONDS) \
-			-print_final_stats=1 -verbosity=0 -artifact_prefix=$(abspath $(out))/$(name)- \
-			$(abspath $(out)/corpus/$(name) $(seeds_$(name)));,\
-		$(abspath $(out)/fuzz/$(name)) -n $(FUZZ_RUNS) $(addsuffix /*.*,$(abspath $(seeds_$(name))));))
+	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-,$(notdir $(fuzzers)))
 endif
+
+# As many at a time as make has jobs, each in a folder of its own; what it says comes when it ends.
+fuzz-%: FORCE
+	$(Q)mkdir -p $(out)/scratch/$* $(out)/corpus/$*
+	$(Q)cd $(out)/scratch/$* && { $(if $(LIBFUZZER),$(abspath $(out)/fuzz/$*) -max_total_time=$(FUZZ_SECONDS) \
+		-print_final_stats=1 -verbosity=0 -artifact_prefix=$(abspath $(out))/$*- \
+		$(abspath $(out)/corpus/$* $(seeds_$*)),\
+		$(abspath $(out)/fuzz/$*) -n $(FUZZ_RUNS) $(addsuffix /*.*,$(abspath $(seeds_$*)))) >../$*.said 2>&1; \
+		status=$$?; echo '== $*'; cat ../$*.said; exit $$status; }
 
 demo: deps ## play a gdb session on a real program
 	$(Q)$(MAKE) --no-print-directory all

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/isa.h"
+#include "graph/start.h"
 #include "kernels/kernels.h"
 #include "probe.h"
 #include "publish/root.h"
@@ -26,6 +27,7 @@ static const char *program;
 
 static int child_main(void)
 {
+	lb_start(); /* as where the library is loaded; an archive's part alone does not */
 	struct settings s = {
 		lb_parallel_width(), lb_isa_level(), lb_root->strided, (int64_t)lb_root->flight_capacity,
 		lb_root->want_stack,
