@@ -291,6 +291,8 @@ $(explain_cases): tests/unit/explain.py
 
 # What tests do themselves need not be fast, and half of what is compiled is theirs.
 $(obj)/tests/unit/%: more_flags = -O0
+# it tells its functions apart by how long they are
+$(obj)/tests/unit/test_grad_functions.o: more_flags = -O1
 $(obj)/tests/onnx/%: more_flags = -O0 -Itests/unit
 
 # What unit tests share: each takes what it needs.
