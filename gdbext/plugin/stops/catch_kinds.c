@@ -34,9 +34,14 @@ static void tell_nan(struct lbx_context *context, const struct lbx_catch_stop *s
 
 static void tell_range(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
+	double least = lb_ordered_double((int64_t)stop->args[3]), most = lb_ordered_double((int64_t)stop->args[4]);
+
 	(void)context;
-	text_printf(ret, " They are from %g to %g, the range is [%g, %g].", lb_ordered_double((int64_t)stop->args[3]),
-		    lb_ordered_double((int64_t)stop->args[4]), stop->catch->low, stop->catch->high);
+	if (isnan(least) || isnan(most)) /* in the order of bits NaN is beyond Inf */
+		text_printf(ret, " NaN is among them; the range is [%g, %g].", stop->catch->low, stop->catch->high);
+	else
+		text_printf(ret, " They are from %g to %g, the range is [%g, %g].", least, most, stop->catch->low,
+			    stop->catch->high);
 }
 
 static void tell_recompile(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)

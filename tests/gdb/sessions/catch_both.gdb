@@ -9,3 +9,9 @@ continue
 continue
 frame
 kill
+# NaN is in no range
+tensor uncatch all
+file subject
+tensor catch range late -1 1
+run
+kill
