@@ -385,11 +385,12 @@ static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_v
 		return false;
 	const struct lb_blas *blas = lb_blas_enter();
 	j->lapack = !blas ? NULL : j->dtype == LB_F64 ? blas->f64 : blas->f32;
-	if (j->lapack)
+	bool ok = false;
+	if (j->lapack) {
 		lb_blas_lend_threads(j->exec->threads);
-	bool ok = j->lapack && each(j, a, b, count, parts);
-	if (j->lapack)
+		ok = each(j, a, b, count, parts);
 		lb_blas_lend_threads(false);
+	}
 	if (!j->lapack && !blas && strcmp(lb_blas_name(), "none") != 0)
 		lb_fail("%s: LAPACK takes no calls while the program exits, nor in a signal handler over another", j->name);
 	else if (!j->lapack)
