@@ -286,7 +286,7 @@ static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struc
 static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
 {
 	struct stacks *s = stacks_of(stacks);
-	return lbx_variables(s->target, s->lines, frame, fn, context);
+	return lbx_variables(s->target, s->lines, frame, fn, context, NULL);
 }
 
 /* An expression that is looked for in the frames of the first thread. */

@@ -48,6 +48,7 @@ struct search {
 	int pointers_left, looks_left, nameless, containers;
 	uint64_t *told; /* of each pointer that has been: a hash, at the first free place from its remainder on; or NULL */
 	bool is_cut; /* there is more than was looked at */
+	bool is_lost; /* a variable that may lead to a pointer is somewhere else than this reader finds, or nowhere */
 	int looked; /* members, for namesakes */
 };
 
@@ -431,9 +432,12 @@ static void visit_variable(struct search *s, Dwarf_Die *die)
 	int tag = lbx_type_of(die, &type);
 
 	s->is_argument = dwarf_tag(die) == DW_TAG_formal_parameter;
-	if (!name || !tag || is_of_compiler(die, name) || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
-	    !lbx_locate(&s->scope, &attribute, &place))
+	if (!name || !tag || is_of_compiler(die, name) || !dwarf_attr_integrate(die, DW_AT_location, &attribute))
 		return;
+	if (!lbx_locate(&s->scope, &attribute, &place)) {
+		s->is_lost |= lbx_type_is_pointer(tag) || lbx_type_is_struct(tag) || tag == DW_TAG_array_type;
+		return;
+	}
 	if (place.in_memory)
 		visit(s, name, &type, tag, place.value, s->steps);
 	else if (tag == DW_TAG_pointer_type)
@@ -493,11 +497,13 @@ static void visit_frame(struct search *s, struct lbx_functions *f, int steps)
 }
 
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
-		   lbx_pointer_fn *fn, void *context)
+		   lbx_pointer_fn *fn, void *context, bool *ret_whole)
 {
 	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context };
 	struct lbx_functions f;
 
+	if (ret_whole)
+		*ret_whole = false;
 	if (!lbx_functions_at(lbx_lines_dwfl(lines), lbx_frame_code(frame), &f))
 		return true;
 	s.scope.bias = f.bias;
@@ -507,6 +513,8 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	if (s.told)
 		visit_frame(&s, &f, STEPS_FIRST);
 	visit_frame(&s, &f, STEPS);
+	if (ret_whole)
+		*ret_whole = f.at[f.n_inlined] >= 0 && !s.is_lost;
 	free(s.told);
 	lbx_functions_release(&f);
 	return lb_ok();

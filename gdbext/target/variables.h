@@ -6,9 +6,10 @@
 #include "target/lines.h"
 #include "target/stacks.h"
 
-/* As lbx_stacks_ops.pointers. A frame without debug information has none. */
+/* As lbx_stacks_ops.pointers. A frame without debug information has none. `ret_whole`, where not NULL: whether the frame has
+ * debug information, and each variable that may lead to a pointer was found by it. */
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
-		   lbx_pointer_fn *fn, void *context);
+		   lbx_pointer_fn *fn, void *context, bool *ret_whole);
 
 /* Likewise of an object that is called `name`, from which more steps are taken than from a variable; what is not in memory is a
  * pointer, whose value object->address is. False: it has more in it than is looked at. */

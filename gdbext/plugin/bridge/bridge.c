@@ -136,6 +136,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		bridge.open = lbx_file_open(LBX_REQUEST_FD, "lazybones-request", "") &&
 			      lbx_file_open(LBX_RESPONSE_FD, "lazybones-response", "") &&
 			      lbx_file_open(LBX_QUESTION_FD, "lazybones-question", "") &&
+			      lbx_file_open(LBX_INDEXED_FD, "lazybones-indexed", "") &&
 			      lbx_file_open(LBX_LANGUAGE_FD, "lazybones-language", "") &&
 			      lbx_file_open(LBX_SETTINGS_FD, "lazybones-settings", "") &&
 			      lbx_file_open(LBX_SETTLE_FD, "lazybones-settle", "\n") &&

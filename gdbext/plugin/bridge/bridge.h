@@ -54,6 +54,11 @@ void lbx_bridge_go(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Frame 0; the one that the user has selected; or none, also without a program (for commands
  * that never fail). */
 enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
+/* Before a command that prints frames: as few surprises as possible, whatever the user has set. */
+#define LBX_PLAINLY "_lbp "
+/* Before one that prints values, LBX_ANYWHERE: likewise, with an index before each element. Front ends are told of the settings
+ * that this changes: once for all such questions of a round. */
+#define LBX_INDEXED "_lbx "
 /* What gdb prints for a command. False: not known yet (the line runs again when it is), or
  * not to be had; a command that fails gives gdb's error message. The answer is valid until
  * the line ends. */

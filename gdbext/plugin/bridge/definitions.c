@@ -5,6 +5,11 @@
 #include "plugin/bridge/lines.h"
 #include "plugin/bridge/questions.h"
 
+/* Most of it is so anyway: who speaks MI is not told then. */
+#define PLAINLY \
+	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
+	"with print elements 0xc8 -- with print repeats 0xa -- with print object off -- with print max-depth 0x14 --"
+
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. They hold the numbers, too: gdb reads
  * digits in the user's `input-radix`, where "8" may be none and "10" sixteen. Only 0 and 1 are the same in
@@ -390,6 +395,9 @@ const char lbx_definitions[] =
     "end\n"
     "alias _lbg = frame apply level $_lb_level -q -c --\n"
     "alias _lbh = frame apply level $_lb_level -q -c -- with language auto --\n"
+	/* as the plugin reads frames (stacks_gdb.c) and values (variables.c) */
+    "alias _lbp = " PLAINLY "\n"
+    "alias _lbx = " PLAINLY " with print raw-values on -- with print array-indexes on -- with print union on --\n"
 	/* what follows takes a command and its argument */
     "define _lb_redirect\n"
     "with pagination off -- with logging redirect on -- with logging file " LBX_REQUEST_FILE

@@ -209,10 +209,19 @@ static void put_in_frame(struct text *file, int i)
 		    command + (is_usual ? sizeof language - 1 : 0));
 }
 
+static void put_anywhere(struct text *others, struct text *indexed, int i)
+{
+	const char *command = questions.v[i].command;
+	bool is_indexed = strncmp(command, LBX_INDEXED, strlen(LBX_INDEXED)) == 0;
+
+	text_printf(is_indexed ? indexed : others, "_lbm %d\n_lbf -- %s\n", i,
+		    command + (is_indexed ? strlen(LBX_INDEXED) : 0));
+}
+
 /* Those for the selected frame are put at once if gdb's script finds its level; otherwise that is asked first. */
 bool lbx_questions_put(void)
 {
-	struct text file = { 0 }, others = { 0 }, within = { 0 };
+	struct text file = { 0 }, others = { 0 }, within = { 0 }, indexed = { 0 };
 	bool ok;
 
 	for (int i = 0; i < questions.n; i++) {
@@ -224,7 +233,7 @@ bool lbx_questions_put(void)
 		if (q->where == LBX_WITHOUT_FRAME)
 			text_printf(&others, "_lbm %d\n%s\n", i, q->command);
 		else if (q->where == LBX_ANYWHERE)
-			text_printf(&others, "_lbm %d\n_lbf -- %s\n", i, q->command);
+			put_anywhere(&others, &indexed, i);
 		else if (questions.level[0])
 			text_printf(&others, "_lbm %d\nframe apply level %s -q -c -- %s\n", i, questions.level,
 				    q->command);
@@ -236,15 +245,19 @@ bool lbx_questions_put(void)
 	text_printf(&file, want_level ? "_lbz\n" : "_lbm answers\n");
 	if (others.n)
 		text_append(&file, others.bytes, others.n);
+	if (indexed.n)
+		text_printf(&file, LBX_INDEXED "source " LBX_INDEXED_FILE "\n");
 	if (want_level)
 		text_printf(&file, "if $_lb_n == 1\n%s_lbl\nelse\n_lbi\nend\n", within.n ? within.bytes : "");
 	else
 		text_printf(&file, "_lbm end\n");
-	ok = !file.failed && !others.failed && !within.failed &&
+	ok = !file.failed && !others.failed && !within.failed && !indexed.failed &&
+	     lbx_file_write(LBX_INDEXED_FD, indexed.bytes, indexed.n) &&
 	     lbx_file_write(LBX_QUESTION_FD, file.bytes, file.n);
 	text_free(&file);
 	text_free(&others);
 	text_free(&within);
+	text_free(&indexed);
 	questions.round += ok;
 	return ok;
 }

@@ -203,14 +203,15 @@ static bool take(void *context, const struct lbx_pointer *pointer)
 	return !p->stopped;
 }
 
-bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context)
+bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool *ret_whole)
 {
 	struct lbx_target *target = lbx_target_gdb_now();
 	struct pointers p = { .fn = fn, .context = context };
 	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
 	struct lbx_frame frame;
 
+	*ret_whole = false;
 	if (lines && find_frame(level, &frame))
-		lbx_variables(target, lines, &frame, take, &p);
+		lbx_variables(target, lines, &frame, take, &p, ret_whole);
 	return !p.stopped;
 }

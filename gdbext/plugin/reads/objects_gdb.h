@@ -13,7 +13,8 @@ bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, l
 			    bool *ret_more);
 /* Whether gdb has answered what it takes to look at the frame of that level. */
 bool lbx_objects_gdb_are_known(int level);
-/* Pointers of that frame's variables; false once fn has said so. Without debug information there are none. */
-bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context);
+/* Pointers of that frame's variables; false once fn has said so. Without debug information there are none. `ret_whole`: as
+ * lbx_variables() has it. */
+bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool *ret_whole);
 
 #endif

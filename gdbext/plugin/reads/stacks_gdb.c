@@ -17,13 +17,9 @@
 
 enum { MAX_FRAMES = 64, MAX_POINTEES = 64, REGISTER_FRAMES = 8 };
 
-/* As few surprises as possible, whatever the user has set. */
-#define PLAINLY \
-	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
-	"with print elements 200 -- with print repeats 10 -- with print object off -- "
-
-/* As variables.c reads them. */
-#define MEMBERS "with print raw-values on -- with print array-indexes on -- with print union on -- "
+/* No arguments, and each frame's place. */
+#define BRIEFLY "-frame-arguments none -frame-info location-and-address -- "
+#define WITH_PLACE "with print frame-arguments none -- with print frame-info location-and-address -- "
 
 static struct gdb_stacks {
 	struct lbx_stacks stacks;
@@ -137,10 +133,8 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 	int n = ret->n - (tail ? tail : 1);
 
 	if (tail == 0) {
-		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME,
-				    PLAINLY
-				    "with print frame-arguments none -- "
-				    "with print frame-info location-and-address -- frame apply level %d -q frame",
+		if (!lbx_bridge_ask(&answer, LBX_ANYWHERE,
+				    LBX_PLAINLY WITH_PLACE "frame apply level %d -q frame",
 				    last))
 			return false;
 		ret->n = n;
@@ -149,9 +143,8 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 		tail = 1;
 	}
 	if (ret->n != n + 1 || !ret->cut) {
-		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME,
-				    PLAINLY "bt -frame-arguments none "
-					    "-frame-info location-and-address -- -%#x",
+		if (!lbx_bridge_ask(&answer, LBX_ANYWHERE,
+				    LBX_PLAINLY "bt " BRIEFLY "-%#x",
 				    (unsigned)tail))
 			return false;
 		ret->n = n;
@@ -177,9 +170,8 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	if (tid != selected)
 		return lb_fail("gdb looks at thread %llu: select the other with `thread N` first",
 			       (unsigned long long)selected);
-	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME,
-			    PLAINLY "bt -frame-arguments none "
-				    "-frame-info location-and-address -- %#x",
+	if (!lbx_bridge_ask(&answer, LBX_ANYWHERE,
+			    LBX_PLAINLY "bt " BRIEFLY "%#x",
 			    (unsigned)n))
 		return false;
 	ret->frames = malloc((size_t)n * sizeof *ret->frames);
@@ -263,36 +255,40 @@ static bool take_member(void *context, const struct lbx_pointer *pointer)
 	return is_told(v, pointer) || v->fn(v->context, pointer);
 }
 
-/* What debug information tells, then what gdb sees besides. */
-static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+/* What gdb sees. False: not known yet. */
+static bool ask_pointers(int level, struct variables *v)
 {
 	const char *arguments, *locals, *pointee;
-	struct variables v = { .fn = fn, .context = context, .n = 0 };
+	bool known = lbx_bridge_ask(&arguments, LBX_ANYWHERE, LBX_INDEXED "frame apply level %d -q info args", level);
 
-	(void)stacks;
-	bool known = lbx_bridge_ask(&arguments, LBX_ANYWHERE,
-				    PLAINLY MEMBERS "frame apply level %d -q "
-						    "info args",
-				    frame->level);
-	known &= lbx_bridge_ask(&locals, LBX_ANYWHERE,
-				PLAINLY MEMBERS "frame apply level %d -q "
-						"info locals",
-				frame->level);
-	known &= lbx_objects_gdb_are_known(frame->level);
+	known &= lbx_bridge_ask(&locals, LBX_ANYWHERE, LBX_INDEXED "frame apply level %d -q info locals", level);
 	if (!known)
 		return false;
-	bool more = lbx_objects_gdb_pointers(frame->level, take_object, &v) &&
-		    lbx_variables_parse(arguments, true, take, &v) && lbx_variables_parse(locals, false, take, &v);
-	for (int i = 0; i < v.n && more; i++) {
-		const struct lbx_pointer *p = &v.first[i];
-		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE,
-				   PLAINLY MEMBERS "frame apply level %d -q "
-						   "output *%s",
-				   frame->level, p->expression))
-			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, take_member, &v);
+	bool more = lbx_variables_parse(arguments, true, take, v) && lbx_variables_parse(locals, false, take, v);
+	for (int i = 0; i < v->n && more; i++) {
+		const struct lbx_pointer *p = &v->first[i];
+		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE, LBX_INDEXED "frame apply level %d -q output *%s", level,
+				   p->expression))
+			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, take_member, v);
 	}
-	free(v.told);
 	return true;
+}
+
+/* What debug information tells. If it lacks something, what gdb sees besides, where it has symbols: front ends are told of
+ * settings that change for that, and it takes time. */
+static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+{
+	struct variables v = { .fn = fn, .context = context, .n = 0 };
+	struct lbx_source_line place;
+	bool is_whole;
+
+	if (!lbx_objects_gdb_are_known(frame->level))
+		return false;
+	bool more = lbx_objects_gdb_pointers(frame->level, take_object, &v, &is_whole);
+	bool is_gdbs = more && !is_whole && line(stacks, frame, &place) && place.file[0];
+	bool known = !is_gdbs || ask_pointers(frame->level, &v);
+	free(v.told);
+	return known;
 }
 
 int lbx_stacks_gdb_own_level(const char *frames, const char *libraries)
@@ -350,9 +346,7 @@ static struct all_stacks {
 static bool ask_all(const char **ret)
 {
 	return lbx_bridge_ask(ret, LBX_ANYWHERE,
-			      PLAINLY
-			      "with backtrace limit unlimited -- thread apply all -c -- bt -frame-arguments none "
-			      "-frame-info location-and-address -- %#x",
+			      LBX_PLAINLY "with backtrace limit unlimited -- thread apply all -c -- bt " BRIEFLY "%#x",
 			      (unsigned)LBX_FRAMES_MAX);
 }
 
@@ -377,9 +371,7 @@ static const char *next_line(const char *at)
 static bool ask_registers(const char **ret)
 {
 	return lbx_bridge_ask(ret, LBX_ANYWHERE,
-			      PLAINLY "thread apply all -c -- with print frame-arguments none -- "
-				      "with print frame-info location-and-address -- "
-				      "frame apply %d -c -- info registers " REGISTERS,
+			      LBX_PLAINLY WITH_PLACE "thread apply all -c -- frame apply %d -c -- info registers " REGISTERS,
 			      REGISTER_FRAMES);
 }
 
