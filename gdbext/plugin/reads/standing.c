@@ -28,6 +28,12 @@ static struct {
 	} known[MOST];
 } standing;
 
+/* Not answered yet, in this run of the line. */
+static struct {
+	int n;
+	const char *commands[MOST];
+} asked;
+
 static void drop(void)
 {
 	for (int i = 0; i < standing.n; i++) {
@@ -75,17 +81,6 @@ static uint64_t image_of_process(void)
 	return ret;
 }
 
-void lbx_standing_begin(void)
-{
-	lbx_open_files_look();
-	uint64_t files = lb_mix(lbx_open_files_number()) + image_of_process();
-	if (standing.files == files && standing.inferior == lbx_bridge_inferior())
-		return;
-	drop();
-	standing.files = files;
-	standing.inferior = lbx_bridge_inferior();
-}
-
 bool lbx_standing_may(void)
 {
 	const struct lbx_open_file *file;
@@ -119,6 +114,29 @@ static void keep(const char *command, const char *answer)
 	free(copies[1]);
 }
 
+/* Who has asked need not ask again. */
+static void keep_answered(void)
+{
+	const char *answer;
+
+	for (int i = 0; i < asked.n && !lbx_bridge_is_new(); i++)
+		if (!lbx_standing_answer(asked.commands[i]) && lbx_bridge_ask(&answer, LBX_ANYWHERE, "%s", asked.commands[i]))
+			keep(asked.commands[i], answer);
+	asked.n = 0;
+}
+
+void lbx_standing_begin(void)
+{
+	lbx_open_files_look();
+	uint64_t files = lb_mix(lbx_open_files_number()) + image_of_process();
+	if (standing.files != files || standing.inferior != lbx_bridge_inferior()) {
+		drop();
+		standing.files = files;
+		standing.inferior = lbx_bridge_inferior();
+	}
+	keep_answered();
+}
+
 bool lbx_standing_ask(const char **ret, const char *command)
 {
 	const char *answer = lbx_standing_answer(command);
@@ -127,8 +145,11 @@ bool lbx_standing_ask(const char **ret, const char *command)
 		*ret = answer;
 		return true;
 	}
-	if (!lbx_bridge_ask(ret, LBX_ANYWHERE, "%s", command))
+	if (!lbx_bridge_ask(ret, LBX_ANYWHERE, "%s", command)) {
+		if (lbx_bridge_waits() && asked.n < MOST)
+			asked.commands[asked.n++] = command;
 		return false;
+	}
 	keep(command, *ret);
 	return true;
 }

@@ -6,7 +6,7 @@
 
 /* A line is run. */
 void lbx_standing_begin(void);
-/* As lbx_bridge_ask() at frame 0, for a command that tells where the program is: an answer that gdb has given to an earlier line
+/* As lbx_bridge_ask() at frame 0, for a command that tells where the program is, a string that stays: an answer that gdb has given to an earlier line
  * serves again for as long as gdb has the same files open. */
 bool lbx_standing_ask(const char **ret, const char *command);
 /* Such an answer, if there is one; nothing is asked. NULL: not known. */
