@@ -105,7 +105,7 @@ static bool assigns(const char *text, const char *at)
 	return (before != '<' && before != '>') || (at - text > 1 && at[-2] == before);
 }
 
-static const char *past_quoted(const char *at)
+const char *lbx_past_quoted(const char *at)
 {
 	char quote = *at++;
 
@@ -120,7 +120,7 @@ enum lbx_effect lbx_effect_of(const char *expression)
 
 	for (const char *at = expression; *at; at++) {
 		if (*at == '"' || *at == '\'')
-			at = past_quoted(at);
+			at = lbx_past_quoted(at);
 		else if ((*at == '=' && assigns(expression, at)) || ((*at == '+' || *at == '-') && at[1] == *at))
 			return LBX_CHANGES;
 		else if (*at == '(' && is_call(expression, at))

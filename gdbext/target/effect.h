@@ -12,5 +12,7 @@ enum lbx_effect {
 /* Of an expression of C or its like; what reads like a call is one: a(1) is in Fortran, too. Functions of gdb's, $_strlen(x), and casts
  * are none. */
 enum lbx_effect lbx_effect_of(const char *expression);
+/* The quote that closes the one here; the text's last byte, where none does. */
+const char *lbx_past_quoted(const char *at);
 
 #endif

@@ -610,6 +610,17 @@ static bool has_foreign_call(const struct lbx_formula_tree *tree, int node)
 	}
 }
 
+/* The item of x[…] that can only be the key of a map: a text in double quotes; or -1. */
+static int key_of(const struct lbx_formula_tree *t, int node)
+{
+	for (int i = 1; t->nodes[node].kind == LBX_FORMULA_INDEX && i < t->nodes[node].n; i++) {
+		int item = lbx_formula_child(t, node, i);
+		if (t->nodes[item].kind == LBX_FORMULA_NAME && t->text[t->nodes[item].begin] == '"')
+			return item;
+	}
+	return -1;
+}
+
 /* Finds what each name stands for: of `a.b[0].mean`, the longest part that is a tensor. */
 static bool resolve(struct lbx_formula *f, int node)
 {
@@ -627,6 +638,9 @@ static bool resolve(struct lbx_formula *f, int node)
 		return true;
 	if (!lb_ok())
 		return false;
+	int key = key_of(t, node);
+	if (key >= 0 && f->whys[node] && !lbx_target_waits(f->context->target))
+		return lbx_formula_fail(t, t->nodes[key].begin, "%s", f->whys[node]);
 	if (n->kind == LBX_FORMULA_CALL) {
 		int callee = lbx_formula_child(t, node, 0);
 		first = 1; /* what is called is no tensor, but its receiver may be */

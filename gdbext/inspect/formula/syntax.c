@@ -212,6 +212,41 @@ static int parse_name(struct parser *p)
 	return add(p, LBX_FORMULA_NAME, begin, begin);
 }
 
+static void skip_word(struct parser *p)
+{
+	while (is_of_word(p->text[p->at]))
+		p->at++;
+}
+
+/* Memory (operand/view.h): @0x7f00:f32:3x4, @w->data:(3, 4). A list without brackets ends at a comma, which may be a call's. */
+static int parse_view(struct parser *p)
+{
+	int begin = p->at++;
+	const char *text = p->text;
+
+	skip_word(p);
+	for (;;) {
+		int n = text[p->at] == '.' ? 1 : strncmp(text + p->at, "->", 2) == 0 ? 2 : 0;
+		if (n == 0 || !starts_word(text[p->at + n]))
+			break;
+		p->at += n;
+		skip_word(p);
+	}
+	if (p->at == begin + 1) {
+		lbx_formula_fail(p->tree, begin, "@ is followed by an address, as in @0x7f00:f32:3x4");
+		return -1;
+	}
+	for (int part = 0; part < 3 && text[p->at] == ':'; part++) {
+		p->at += part == 2 && text[p->at + 1] == '-' ? 2 : 1; /* a stride */
+		size_t list = text[p->at] == '(' ? strcspn(text + p->at, ")") : 0;
+		if (list && text[p->at + (int)list])
+			p->at += (int)list + 1;
+		else
+			skip_word(p);
+	}
+	return add(p, LBX_FORMULA_NAME, begin, begin);
+}
+
 /* Up to `close`, of an open bracket. */
 static int parse_list(struct parser *p, const char *close, int *items, int n)
 {
@@ -266,6 +301,8 @@ static int parse_atom(struct parser *p)
 		return parse_name(p);
 	if (c == '(' || c == '[')
 		return parse_group(p);
+	if (c == '@')
+		return parse_view(p);
 	if (c == '*' || c == '&')
 		lbx_formula_fail(p->tree, p->at, "C's expressions stand in quotes within others: '*p' + 1");
 	else

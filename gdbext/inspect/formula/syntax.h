@@ -17,7 +17,7 @@ enum {
 
 enum lbx_formula_kind {
 	LBX_FORMULA_NUMBER,
-	LBX_FORMULA_NAME,   /* a word, 'a quoted one', #12; in an index also *p */
+	LBX_FORMULA_NAME,   /* a word, 'a quoted one', #12, @0x7f00:f32:3x4; in an index also *p */
 	LBX_FORMULA_MEMBER, /* x.word, x->word */
 	LBX_FORMULA_CALL,   /* the first child is what is called, a NAME or a MEMBER */
 	LBX_FORMULA_INDEX,  /* x[…]: the others are items */

@@ -39,12 +39,33 @@ static const char *skip(const char *s)
 	return s;
 }
 
+/* An apostrophe within a word is a name's: it's. */
+static bool opens_quotes(const char *text, const char *at)
+{
+	return *at == '"' || (*at == '\'' && (at == text || !isalnum((unsigned char)at[-1])));
+}
+
+/* Which bytes of a text stand in quotes: the key of a map may have brackets in it. */
+static void find_quoted(const char *text, bool ret[LBX_TEXT_MAX])
+{
+	memset(ret, 0, LBX_TEXT_MAX * sizeof *ret);
+	for (const char *c = text; *c; c++) {
+		if (!opens_quotes(text, c))
+			continue;
+		const char *end = lbx_past_quoted(c);
+		memset(ret + (c - text), true, (size_t)(end - c) + 1);
+		c = end;
+	}
+}
+
 /* Lengths of the prefixes that are left when 0, 1, 2 … brackets at the end are taken off. */
 static int prefixes(const char *text, size_t *lengths)
 {
+	bool quoted[LBX_TEXT_MAX];
 	size_t n = strlen(text);
 	int count = 0;
 
+	find_quoted(text, quoted);
 	while (n > 0 && isspace((unsigned char)text[n - 1]))
 		n--;
 	lengths[count++] = n;
@@ -52,7 +73,7 @@ static int prefixes(const char *text, size_t *lengths)
 		int depth = 0;
 		do {
 			n--;
-			depth += text[n] == ']' ? 1 : text[n] == '[' ? -1 : 0;
+			depth += quoted[n] ? 0 : text[n] == ']' ? 1 : text[n] == '[' ? -1 : 0;
 		} while (n > 0 && depth > 0);
 		while (n > 0 && isspace((unsigned char)text[n - 1]))
 			n--;
@@ -69,7 +90,9 @@ static bool looks_like_expression(const char *text)
 	if (!isalpha((unsigned char)*text) && !strchr("_$*&(0123456789", *text))
 		return false;
 	for (const char *c = text; *c; c++) {
-		if (*c == '/' || *c == '#' || *c == '?' || *c == '%' || *c == '@')
+		if (opens_quotes(text, c)) /* the key of a map, whatever it is */
+			c = lbx_past_quoted(c);
+		else if (*c == '/' || *c == '#' || *c == '?' || *c == '%' || *c == '@')
 			return false;
 		if (*c == ':' && c[1] != ':' && (c == text || c[-1] != ':'))
 			return false;
@@ -519,6 +542,25 @@ static bool select_plain(struct lbx_context *context, const char *text, bool quo
 	return finish(context, text, used, wanted, ret);
 }
 
+static bool is_of_sort(const char *text, enum lbx_formula_sort wanted)
+{
+	bool clean = lb_ok();
+	enum lbx_formula_sort sort = lbx_formula_sort(text);
+
+	if (clean)
+		lb_clear_error();
+	return sort == wanted;
+}
+
+/* A record is not computed: what is has values alone. */
+static bool compute(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret)
+{
+	if (wanted == RECORDS)
+		return lb_fail("'%s' is computed: it has values (`print`, `stats`), and no record", text);
+	memset(ret, 0, sizeof *ret);
+	return lbx_formula_compute(context, text, lbx_select_operand, &ret->tensor);
+}
+
 /* 'NAME'[slice]: where the table has the name nothing else is meant, whatever it holds. Else *done is
  * false, and in *plain is the text without its quotes, if it had any. */
 static bool select_quoted(struct lbx_context *context, const char *text, char plain[static LBX_TEXT_MAX],
@@ -554,8 +596,11 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 		ok = lbx_choose_named(context, tensors, names[i], &ret->tensor);
 	else
 		ret->tensor = found[i].first;
+	/* 'x'[x > 3] */
+	bool is_masked = i > 0 && wanted != OPERANDS && is_of_sort(text, LBX_FORMULA_IS_ONE);
 	if (ok && found[i].count)
-		ok = *done = finish(context, text, i ? (size_t)(rest - text) : strlen(text), wanted, ret);
+		ok = *done = is_masked ? compute(context, text, wanted, ret)
+				       : finish(context, text, i ? (size_t)(rest - text) : strlen(text), wanted, ret);
 	free(found);
 	return ok;
 }
@@ -595,12 +640,7 @@ static bool is_name(struct lbx_context *context, const char *text)
 /* C would take `x + 1` for the record behind that of x. */
 static bool is_computed(struct lbx_context *context, const char *text)
 {
-	bool clean = lb_ok();
-	enum lbx_formula_sort sort = lbx_formula_sort(text);
-
-	if (clean)
-		lb_clear_error();
-	return sort == LBX_FORMULA_IS_ONE && !lbx_is_path(text) && !is_name(context, text);
+	return is_of_sort(text, LBX_FORMULA_IS_ONE) && !lbx_is_path(text) && !is_name(context, text);
 }
 
 static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret);
@@ -617,12 +657,6 @@ bool lbx_select_operand(struct lbx_context *context, const char *text, struct lb
 	return true;
 }
 
-static bool compute(struct lbx_context *context, const char *text, struct lbx_selection *ret)
-{
-	memset(ret, 0, sizeof *ret);
-	return lbx_formula_compute(context, text, lbx_select_operand, &ret->tensor);
-}
-
 /* A tensor by its name or by an expression of the program, else one that is computed. */
 static bool select_computed(struct lbx_context *context, const char *text, bool quoted, struct lbx_selection *ret)
 {
@@ -635,7 +669,7 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 		lb_clear_error();
 	bool is_path = lbx_is_path(text);
 	if (sort == LBX_FORMULA_IS_ONE && !is_path && !is_name(context, text))
-		return lb_ok() && compute(context, text, ret);
+		return lb_ok() && compute(context, text, VALUES, ret);
 	if (select_plain(context, text, quoted, VALUES, ret))
 		return true;
 	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
@@ -648,7 +682,7 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 	if (sort == LBX_FORMULA_IS_BROKEN && (!is_unknown || is_refused || !strpbrk(text, "+*/%<>=~^|(")))
 		return false;
 	lb_clear_error();
-	return sort == LBX_FORMULA_IS_BROKEN ? lb_fail("%s", why) : compute(context, text, ret);
+	return sort == LBX_FORMULA_IS_BROKEN ? lb_fail("%s", why) : compute(context, text, VALUES, ret);
 }
 
 static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret)
@@ -674,8 +708,8 @@ static bool select_any(struct lbx_context *context, const char *text, enum wante
 	if (!*text) /* nothing but quotes and blanks */
 		return lb_fail("no tensor given");
 	bool quoted = strcmp(plain[0], given) != 0;
-	if (*text != '@' && wanted == RECORDS && is_computed(context, text))
-		return lb_fail("'%s' is computed: it has values (`print`, `stats`), and no record", text);
+	if ((wanted == RECORDS || (wanted == VALUES && *text == '@')) && is_computed(context, text))
+		return compute(context, text, wanted, ret);
 	if (*text != '@')
 		return wanted == VALUES ? select_computed(context, text, quoted, ret)
 					: select_plain(context, text, quoted, wanted, ret);

@@ -1,0 +1,47 @@
+/* Maps whose keys look like something else: the names of a model's tensors, numbers, views of memory. */
+#include <lazybones.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+struct Layer {
+	lb_tensor *weight;
+};
+using Tensors = std::map<std::string, lb_tensor *>;
+using Groups = std::map<std::string, std::vector<std::shared_ptr<Layer>>>;
+
+extern "C" __attribute__((noinline)) void checkpoint(Tensors &tensors, Groups &groups)
+{
+	asm volatile("" : : "r"(&tensors), "r"(&groups) : "memory");
+}
+
+static lb_tensor *make(float n)
+{
+	float v[] = { n, n + 1, n + 2 };
+
+	return lb_from_data(v, sizeof v, LB_SHAPE(3), LB_F32);
+}
+
+int main()
+{
+	LB_SCOPE
+	{
+		Tensors m;
+		std::unordered_map<std::string, lb_tensor *> cache;
+		Groups groups;
+		std::vector<lb_tensor *> v;
+		float n = 1;
+		for (const char *key : { "a.7", "a/7", "a:7", "a@2", "0.5", "#3", "a[7]", "a]", "ref", "x y", "it's" })
+			m[key] = make(n++);
+		cache["ref"] = make(20);
+		groups["enc.0.0"].push_back(std::make_shared<Layer>(Layer{ m["a.7"] }));
+		groups["enc.0.0"].push_back(std::make_shared<Layer>(Layer{ m["a/7"] }));
+		v.push_back(m["ref"]);
+		lb_tensor *w = lb_named("w", make(1));
+		lb_tensor *its = lb_named("it's", make(30));
+		lb_eval(w, its);
+		checkpoint(m, groups);
+	}
+}
