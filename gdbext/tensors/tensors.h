@@ -70,6 +70,10 @@ struct lbx_key {
 	struct lbx_tensors *of;
 	uint64_t address, id;
 };
+static inline bool lbx_key_is_same(const struct lbx_key *a, const struct lbx_key *b)
+{
+	return a->of == b->of && a->address == b->address && a->id == b->id;
+}
 /* What finds tensors by their names. */
 struct lbx_label {
 	struct lbx_key key;

@@ -128,6 +128,22 @@ void play_log_of_negative(bool sick)
 	lb_eval(loss);
 }
 
+/* A weight that has been updated with NaN since long ago: where that came from is gone, and what is there was computed of it. */
+void play_lost_origin(bool sick)
+{
+	lb_tensor *w = lb_keep(lb_named("w", lb_ones(LB_SHAPE(8), LB_F32)));
+
+	for (int step = 0; step < 8; step++)
+		LB_SCOPE
+		{
+			lb_tensor *loss = lb_named("loss", lb_mean(lb_log(sick && step == 2 ? lb_negative(w) : w),
+								  LB_ALL_AXES, false));
+			lb_replace(&w, lb_named("w", lb_add(w, loss)));
+			lb_eval(w);
+		}
+	lb_eval(lb_keep(lb_named("later", lb_square(w))));
+}
+
 /* Called with half precision and float32, and with other ranks. */
 void play_changing_kinds(bool sick)
 {

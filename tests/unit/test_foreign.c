@@ -95,7 +95,7 @@ static void masks_are_told_apart(void **state)
 /* It is not known when they were computed: those that nothing computed come first, whatever their numbers. */
 static void data_is_told_before_results(void **state)
 {
-	says(*state, "doctor", "--only N1", "Inf in worse, and in what was computed after it");
+	says(*state, "doctor", "--only N1", "Inf in worse, and in 3 other tensors");
 }
 
 /* ---- memory of several ---- */

@@ -1,12 +1,15 @@
 #include "inspect/diagnose/case.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/diagnose/rule.h"
+#include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
 #include "inspect/tensor/name.h"
 
@@ -50,11 +53,31 @@ struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity se
 	return found;
 }
 
+static bool is_plain(const char *name)
+{
+	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == '\0' &&
+	       (isalpha((unsigned char)*name) || *name == '_');
+}
+
+void lbx_case_operand(const struct lbx_case *c, const struct lbx_tensor *t, char ret[LBX_OPERAND_MAX])
+{
+	lb_auto_free struct lbx_named *found = calloc(1, sizeof *found);
+	char name[1][LBX_TEXT_MAX];
+	bool clean = lb_ok();
+
+	snprintf(name[0], sizeof name[0], "%s", t->name);
+	lbx_tensor_id_text(t, ret);
+	if (found && is_plain(t->name) && lbx_find_named(c->context, c->tensors, name, 1, found) && found->count == 1)
+		snprintf(ret, LBX_OPERAND_MAX, "%s", t->name);
+	if (clean && lb_error_cause() != LB_INTERRUPTED)
+		lb_clear_error();
+}
+
 const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t)
 {
 	struct lbx_key key = lbx_tensor_key(t);
 
-	if (c->operands.key.of != key.of || c->operands.key.address != key.address || c->operands.key.id != key.id)
+	if (!lbx_key_is_same(&c->operands.key, &key))
 		lbx_operands_find(t, &c->operands);
 	return &c->operands;
 }

@@ -72,6 +72,9 @@ struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity sever
  * program that runs may have let go of it meanwhile. */
 struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity severity, double confidence,
 					const struct lbx_key *key, struct lbx_tensor *ret);
+/* What names a tensor in a command: its name, where no other has it and nothing in it needs quotes; else its number. */
+enum { LBX_OPERAND_MAX = LB_NAME_MAX + 1 };
+void lbx_case_operand(const struct lbx_case *c, const struct lbx_tensor *t, char ret[LBX_OPERAND_MAX]);
 /* Those of a tensor: found once for all rules that ask while it is shown. */
 const struct lbx_operands *lbx_case_operands(struct lbx_case *c, const struct lbx_tensor *t);
 /* The stack of the thread that died, its ends where it is very long; NULL: it is not known. */

@@ -282,6 +282,7 @@ void lbx_tell_story(struct lbx_context *context, const struct lbx_origins *o, st
 	char text[TEXT];
 
 	*ret = (struct lbx_origin_story){ .site = 0 };
+	ret->is_gone = begin->n && begin->end == LBX_END_GONE;
 	if (!is_certain(begin))
 		return;
 	say_end(context, begin, begin->n > 1, ret->text, sizeof ret->text);
