@@ -556,23 +556,27 @@ static bool is_variable(Dwarf_Die *die)
 
 static bool is_sought(struct reader *r, Dwarf_Die *die)
 {
-	return r->enumerators ? dwarf_tag(die) == DW_TAG_enumerator : is_variable(die);
+	if (r->enumerators)
+		return dwarf_tag(die) == DW_TAG_enumerator;
+	/* clang calls a class's static a member */
+	return is_variable(die) || (dwarf_tag(die) == DW_TAG_member && dwarf_hasattr(die, DW_AT_external));
 }
 
 static bool is_space(struct reader *r, Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
-	return tag == DW_TAG_namespace || lbx_type_is_struct(tag) || (r->enumerators && tag == DW_TAG_enumeration_type);
+	return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || lbx_type_is_struct(tag) ||
+	       (r->enumerators && tag == DW_TAG_enumeration_type);
 }
 
-/* What has no name of its own is entered as if it were not there, and so is an enum whose enumerators are known around it. */
+/* What has no name of its own is entered as if it were not there, as a block of a function, and so is an enum whose enumerators are known around it. */
 static bool is_passed(struct reader *r, Dwarf_Die *die)
 {
 	int tag = dwarf_tag(die);
 
 	if (tag == DW_TAG_enumeration_type)
 		return r->enumerators && !dwarf_hasattr(die, DW_AT_enum_class);
-	return (tag == DW_TAG_namespace && (!dwarf_diename(die) || r->anywhere)) || (r->anywhere && lbx_type_is_struct(tag));
+	return tag == DW_TAG_lexical_block || (tag == DW_TAG_namespace && (!dwarf_diename(die) || r->anywhere)) || (r->anywhere && lbx_type_is_struct(tag));
 }
 
 /* The variable, or the enumerator, of a qualified name below a unit or a namespace. */

@@ -13,6 +13,7 @@
 #include "target/demangle.h"
 #include "target/dynamic.h"
 #include "target/inlined.h"
+#include "target/statics.h"
 
 struct lbx_lines {
 	Dwfl *dwfl; /* NULL: nothing is known */
@@ -23,6 +24,7 @@ struct lbx_lines {
 	uint64_t vdso_at;
 	size_t vdso_size;
 	struct lbx_dynamic_classes dynamic;
+	struct lbx_statics statics;
 };
 
 static char *debuginfo_path;
@@ -231,6 +233,7 @@ void lbx_lines_destroy(struct lbx_lines *lines)
 {
 	if (!lines)
 		return;
+	lbx_statics_deinit(&lines->statics);
 	dwfl_end(lines->dwfl);
 	free(lines->vdso);
 	elf_end(lines->core);
@@ -247,6 +250,11 @@ struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines)
 struct lbx_dynamic_classes *lbx_lines_dynamic(struct lbx_lines *lines)
 {
 	return &lines->dynamic;
+}
+
+struct lbx_statics *lbx_lines_statics(struct lbx_lines *lines)
+{
+	return &lines->statics;
 }
 
 /* Between the segments of a module there may be room, and in it another's code. */

@@ -40,6 +40,9 @@ struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);
 /* What dynamic.h keeps of the classes that it has found; it goes with the lines. */
 struct lbx_dynamic_classes;
 struct lbx_dynamic_classes *lbx_lines_dynamic(struct lbx_lines *lines);
+/* Likewise what statics.h keeps. */
+struct lbx_statics;
+struct lbx_statics *lbx_lines_statics(struct lbx_lines *lines);
 /* How many functions are inlined at an address, one within the other. */
 int lbx_lines_inlined(struct lbx_lines *lines, uint64_t pc);
 /* Of the innermost function at an address, where depth is 0; 1 is that which it is inlined into, or

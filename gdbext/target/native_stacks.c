@@ -289,6 +289,12 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 	return lbx_variables(s->target, s->lines, frame, fn, context, NULL);
 }
 
+static bool statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)
+{
+	struct stacks *s = stacks_of(stacks);
+	return s->lines && lbx_static_pointers(s->target, s->lines, fn, context, ret);
+}
+
 /* An expression that is looked for in the frames of the first thread. */
 struct lookup {
 	const char *expression;
@@ -366,6 +372,7 @@ static const struct lbx_stacks_ops ops = {
 	.walk = walk,
 	.line = line,
 	.pointers = pointers,
+	.statics = statics,
 	.evaluate = evaluate,
 	.within = within,
 	.waits = waits,

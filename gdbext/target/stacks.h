@@ -58,6 +58,21 @@ struct lbx_pointer {
 /* False stops the search. */
 typedef bool lbx_pointer_fn(void *context, const struct lbx_pointer *pointer);
 
+/* Likewise one that a variable holds which is there for as long as the program runs. */
+struct lbx_static_place {
+	const char *variable; /* `cache` of `cache["ref"]` */
+	struct lbx_source_line declared; /* the function whose it is, or ""; where */
+};
+typedef bool lbx_static_fn(void *context, const struct lbx_pointer *pointer, const struct lbx_static_place *place);
+
+/* What was gone through. */
+struct lbx_statics_told {
+	uint64_t variables;   /* that may lead to a tensor */
+	bool has_more;        /* than were found: there is too much debug information */
+	uint64_t cut;         /* that have more in them than was looked at */
+	char first_cut[LBX_VARIABLE_MAX]; /* one of these */
+};
+
 /* What an expression came to. */
 enum { LBX_NOTHING_MAX = 256 };
 struct lbx_evaluated {
@@ -88,6 +103,9 @@ struct lbx_stacks_ops {
 	/* Pointers of the frame's arguments and local variables, also those in arrays, structs and, where the
 	 * provider knows them, containers of C++, and one step behind them; a bounded number. */
 	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context);
+	/* The pointers that global variables hold, and statics of classes and functions, in the program and its own libraries. False,
+	 * without an error, or NULL: they are not known. */
+	bool (*statics)(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret);
 	/* The value of an expression of C's over the variables of the first thread's frames, the innermost
 	 * first, or over the program's global ones (target/expression.h). False, without error, when it
 	 * has none. NULL: the debugger evaluates. */

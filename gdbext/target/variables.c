@@ -15,6 +15,7 @@
 #include "target/dynamic.h"
 #include "target/inlined.h"
 #include "target/location.h"
+#include "target/statics.h"
 #include "target/type.h"
 #include "target/printable.h"
 
@@ -26,6 +27,10 @@ enum {
 	MAX_POINTERS_WITHIN = 1 << 15, /* of an object that is asked for itself */
 	MAX_LOOKS_WITHIN = 1 << 18,
 	MAX_ELEMENTS = 256,
+	MAX_POINTERS_OF_STATIC = 1 << 17,
+	MAX_LOOKS_OF_STATIC = 1 << 18,
+	MAX_LOOKS_OF_STATICS = 1 << 22, /* of all of them */
+	MAX_ELEMENTS_OF_STATIC = 1 << 16,
 	MAX_NAMELESS = 8,
 	MAX_CONTAINERS = 8,
 	MAX_LOOKED = 1 << 20,
@@ -45,6 +50,7 @@ struct search {
 	Dwarf_Die *derived; /* the class whose base is visited; or NULL */
 	const struct lbx_object *visited; /* the base of it that has been; or NULL */
 	int steps; /* from each variable */
+	uint64_t max_elements;
 	int pointers_left, looks_left, nameless, containers;
 	uint64_t *told; /* of each pointer that has been: a hash, at the first free place from its remainder on; or NULL */
 	bool is_cut; /* there is more than was looked at */
@@ -94,8 +100,8 @@ static bool may_look(struct search *s)
 
 static bool has_more_elements(struct search *s, uint64_t i, uint64_t n)
 {
-	s->is_cut |= i >= MAX_ELEMENTS && i < n;
-	return i < n && i < MAX_ELEMENTS && may_look(s);
+	s->is_cut |= i >= s->max_elements && i < n;
+	return i < n && i < s->max_elements && may_look(s);
 }
 
 /* The members of a class that have a name, those of its bases and nameless members included. */
@@ -267,6 +273,17 @@ static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uin
 			visit(s, path, &element, tag, address + i * width, steps);
 }
 
+static bool visit_container(struct search *s, const char *name, const struct lbx_object *object, int steps);
+
+/* A container's elements are those of `*p`. */
+static bool visit_pointed(struct search *s, const char *name, const struct lbx_object *object, int steps)
+{
+	char path[NAME];
+
+	snprintf(path, sizeof path, "*%s", name);
+	return lbx_type_is_struct(object->tag) && visit_container(s, path, object, steps - 1);
+}
+
 static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, uint64_t value, int steps)
 {
 	Dwarf_Die target;
@@ -276,7 +293,7 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 	if (tag == DW_TAG_subroutine_type)
 		return; /* no function is a tensor */
 	emit(s, name, value);
-	if (value == 0 || steps == 0)
+	if (value == 0 || steps == 0 || visit_pointed(s, name, &(struct lbx_object){ target, tag, value }, steps))
 		return;
 	if (lbx_type_is_pointer(tag)) {
 		snprintf(path, sizeof path, "*%s", name);
@@ -499,7 +516,8 @@ static void visit_frame(struct search *s, struct lbx_functions *f, int steps)
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context, bool *ret_whole)
 {
-	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context };
+	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context,
+			    .max_elements = MAX_ELEMENTS };
 	struct lbx_functions f;
 
 	if (ret_whole)
@@ -520,11 +538,64 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	return lb_ok();
 }
 
+/* Of whom the pointers are that come. */
+struct statics {
+	lbx_static_fn *fn;
+	void *context;
+	struct lbx_static_place place;
+};
+
+static bool take_static(void *context, const struct lbx_pointer *pointer)
+{
+	struct statics *s = context;
+	return s->fn(s->context, pointer, &s->place);
+}
+
+static void visit_static(struct search *s, const struct lbx_static *one, int *looks, struct lbx_statics_told *told)
+{
+	struct statics *statics = s->context;
+	struct lbx_source_line *declared = &statics->place.declared;
+	Dwarf_Die type = one->type;
+	int its_looks = least(*looks, MAX_LOOKS_OF_STATIC);
+
+	memset(declared, 0, sizeof *declared);
+	statics->place.variable = one->name;
+	snprintf(declared->function, sizeof declared->function, "%s", one->function ? one->function : "");
+	snprintf(declared->file, sizeof declared->file, "%s", one->file ? one->file : "");
+	declared->line = one->line;
+	s->pointers_left = MAX_POINTERS_OF_STATIC;
+	s->looks_left = its_looks;
+	s->is_full = s->is_cut = false;
+	visit(s, one->name, &type, one->tag, one->address, STEPS);
+	*looks -= its_looks - (s->looks_left > 0 ? s->looks_left : 0);
+	if (s->is_cut && told->cut++ == 0)
+		snprintf(told->first_cut, sizeof told->first_cut, "%s", one->name);
+}
+
+bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, lbx_static_fn *fn, void *context,
+			 struct lbx_statics_told *ret)
+{
+	struct statics to = { .fn = fn, .context = context };
+	struct search s = { .scope = { .target = target }, .lines = lines, .fn = take_static, .context = &to,
+			    .max_elements = MAX_ELEMENTS_OF_STATIC };
+	const struct lbx_statics *statics = lbx_statics_find(lines);
+	int looks = MAX_LOOKS_OF_STATICS;
+
+	*ret = (struct lbx_statics_told){ .variables = 0 };
+	if (!statics)
+		return false;
+	ret->variables = statics->n;
+	ret->has_more = statics->is_cut;
+	for (size_t i = 0; i < statics->n && !s.stopped; i++)
+		visit_static(&s, &statics->list[i], &looks, ret);
+	return lb_ok();
+}
+
 bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name, const struct lbx_object *object,
 			 bool in_memory, lbx_pointer_fn *fn, void *context)
 {
 	struct search s = { .scope = { .target = target }, .lines = lines, .fn = fn, .context = context,
-			    .pointers_left = MAX_POINTERS_WITHIN, .looks_left = MAX_LOOKS_WITHIN };
+			    .max_elements = MAX_ELEMENTS, .pointers_left = MAX_POINTERS_WITHIN, .looks_left = MAX_LOOKS_WITHIN };
 	Dwarf_Die type = object->type;
 
 	if (in_memory)

@@ -11,6 +11,11 @@
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context, bool *ret_whole);
 
+/* Likewise of the variables that the program has for as long as it runs (statics.h), through more elements of each than of a
+ * frame's. False, with an error: no memory. */
+bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, lbx_static_fn *fn, void *context,
+			 struct lbx_statics_told *ret);
+
 /* Likewise of an object that is called `name`, from which more steps are taken than from a variable; what is not in memory is a
  * pointer, whose value object->address is. False: it has more in it than is looked at. */
 bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name, const struct lbx_object *object,

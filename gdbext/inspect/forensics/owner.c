@@ -174,8 +174,8 @@ const struct lbx_command lbx_command_owner = {
 	.arguments = "T|ADDRESS",
 	.summary = "tell who holds a tensor, or whose memory a wild pointer leads to",
 	.help = "Of a tensor: its buffer, the tensors that share it or have it for an input, the\n"
-		"variables of the threads' frames that lead to it, and all pointers to it in the\n"
-		"program's memory. A pointer may be stale: freed memory keeps what it held. Through\n"
+		"variables that lead to it, of the threads' frames, global ones and statics, also in\n"
+		"containers of C++, and all pointers to it in the program's memory. A pointer may be stale: freed memory keeps what it held. Through\n"
 		"gdbserver, large allocations and threads' stacks are not searched for them.\n"
 		"Of an address: as `at`, and also near misses: how far it lies past the end of a\n"
 		"buffer or before its beginning; which frame's stack, or whose code, it is.\n"

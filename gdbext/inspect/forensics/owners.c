@@ -15,6 +15,7 @@
 #include "inspect/tensor/json.h"
 #include "target/search.h"
 
+enum { OF_VARIABLE = 4 /* pointers that are told of one variable, where not all are wanted */ };
 enum { WORD = 8, MAX_FRAMES = 256, MAX_POINTERS = 1 << 16, OFTEN = 1 << 13, LABEL = LBX_DESCRIPTION_MAX, FIELD = 13 };
 struct owners {
 	struct lbx_context *context;
@@ -23,6 +24,12 @@ struct owners {
 	struct lbx_places *places;
 	struct lbx_thread_view *threads;
 	int n_threads;
+	uint64_t begin, end;    /* of its elements */
+	int64_t told;           /* variables */
+	const char *variable;   /* whose pointers are told, so many so far */
+	int64_t n_of_variable;
+	uint64_t looked;        /* pointers of variables, for progress */
+	char limits[512];       /* which variables were not looked through, or "" */
 	uint64_t *pointers; /* where they are */
 	size_t n_pointers, pointers_room;
 };
@@ -175,21 +182,104 @@ static void tell_variable(const struct owners *o, uint64_t tid, const struct lbx
 		   where);
 }
 
-static void tell_variables(const struct owners *o)
+/* "global, main.cc:12"; "static of next, main.cc:14" */
+static void describe_static(const struct lbx_source_line *where, char *ret, size_t size)
+{
+	size_t n = (size_t)snprintf(ret, size, where->function[0] ? "static of %s" : "global", where->function);
+
+	if (where->file[0] && n < size)
+		snprintf(ret + n, size - n, ", %s:%d", where->file, where->line);
+}
+
+static void tell_static(const struct owners *o, const struct lbx_source_line *line, const struct lbx_pointer *pointer,
+			bool is_record, bool is_first)
 {
 	struct lbx_out *out = o->context->out;
-	int64_t n = 0;
+	char where[sizeof *line];
+
+	describe_static(line, where, sizeof where);
+	LBX_KEY(out, NULL,
+		json_pack("{s:o,s:n,s:n,s:o,s:s}", "variable", lbx_json_string(pointer->expression), "thread", "frame",
+			  "where", lbx_json_string(where), "is", is_record ? "tensor" : "pointer into tensor"));
+	lbx_field(out, is_first ? "variables" : "", FIELD);
+	lbx_styled(out, LBX_NAME, "%s", pointer->expression);
+	lbx_printf(out, "%s, %s\n", is_record ? "" : ", which points to its elements", where);
+}
+
+/* What is left out of the variable that was told last. */
+static void end_variable(struct owners *o)
+{
+	int64_t more = o->n_of_variable - OF_VARIABLE;
+
+	if (o->variable && more > 0 && o->limit != INT64_MAX) {
+		lbx_field(o->context->out, "", FIELD);
+		lbx_printf(o->context->out, "… %lld more in %s (--limit 0 shows all)\n", (long long)more, o->variable);
+	}
+	o->variable = NULL;
+	o->n_of_variable = 0;
+}
+
+static bool take_static(void *context, const struct lbx_pointer *pointer, const struct lbx_static_place *place)
+{
+	struct owners *o = context;
+	uint64_t value = pointer->value;
+	struct lbx_frame_tensor held = { .pointer = *pointer };
+	bool is_record = o->tensor->address && value == o->tensor->address;
+
+	if (++o->looked % OFTEN == 0 &&
+	    !lbx_progress(o->context->out, "looking through variables", (int64_t)o->looked, 0))
+		return false;
+	if (!is_record && !(value >= o->begin && value < o->end))
+		return true;
+	lbx_places_find(o->places, value, &held.place);
+	if (!is_it(o, &held) || (held.place.kind == LBX_PLACE_RECORD && held.place.distance))
+		return true;
+	if (o->variable != place->variable)
+		end_variable(o);
+	o->variable = place->variable;
+	if (o->n_of_variable++ >= OF_VARIABLE && o->limit != INT64_MAX)
+		return true;
+	if (is_shown(o, o->told++))
+		tell_static(o, &place->declared, pointer, held.place.kind == LBX_PLACE_RECORD, o->told == 1);
+	return true;
+}
+
+/* Those that are there for as long as the program runs. */
+static bool tell_statics(struct owners *o)
+{
+	struct lbx_stacks *stacks = o->context->stacks;
+	struct lbx_statics_told told;
+
+	if (!lbx_tensor_range(o->tensor, &o->begin, &o->end))
+		o->begin = o->end = 0;
+	if (!stacks || !stacks->ops->statics || !stacks->ops->statics(stacks, take_static, o, &told))
+		return lb_ok();
+	end_variable(o);
+	lbx_statics_limits(&told, o->limits, sizeof o->limits);
+	return lb_ok();
+}
+
+static bool tell_variables(struct owners *o)
+{
+	struct lbx_out *out = o->context->out;
 
 	lbx_begin_list(out, "variables");
 	for (int i = 0; i < o->n_threads; i++)
 		for (int f = 0; f < o->threads[i].n; f++) {
 			const struct lbx_frame_view *frame = &o->threads[i].frames[f];
 			for (int h = 0; h < frame->n_held; h++)
-				if (is_it(o, &frame->held[h]) && is_shown(o, n++))
-					tell_variable(o, o->threads[i].tid, frame, &frame->held[h], n == 1);
+				if (is_it(o, &frame->held[h]) && is_shown(o, o->told++))
+					tell_variable(o, o->threads[i].tid, frame, &frame->held[h], o->told == 1);
 		}
+	bool ok = tell_statics(o);
 	lbx_end(out);
-	tell_more(out, o, n);
+	tell_more(out, o, o->told);
+	LBX_KEY(out, "variables_left_out", lbx_json_text(o->limits));
+	if (o->limits[0]) {
+		lbx_field(out, "", FIELD);
+		lbx_styled(out, LBX_WARNING, "%s\n", o->limits);
+	}
+	return ok;
 }
 
 /* ---- pointers ---- */
@@ -329,7 +419,8 @@ static bool tell(struct owners *o)
 	tell_memory(out, o->tensor);
 	if (!tell_related(o, "shared with", "shared_with", shares) || !tell_related(o, "input of", "input_of", uses))
 		return false;
-	tell_variables(o);
+	if (!tell_variables(o))
+		return false;
 	if (why) {
 		lbx_field(out, "pointers", FIELD);
 		lbx_printf(out, "not looked for: %s\n", why);

@@ -48,6 +48,12 @@ struct lbx_key_entry *lbx_key_map_at(struct lbx_key_map *map, const struct lbx_t
 	return entry;
 }
 
+const struct lbx_key_entry *lbx_key_map_find(const struct lbx_key_map *map, const struct lbx_tensors *of, uint64_t key)
+{
+	const struct lbx_key_entry *entry = map->n ? slot_of(map->slots, map->n_slots, of, key) : NULL;
+	return entry && entry->key ? entry : NULL;
+}
+
 struct lbx_key_entry *lbx_key_map_tensor(struct lbx_key_map *map, const struct lbx_tensor *t, bool *ret_new)
 {
 	return lbx_key_map_at(map, t->of, t->address ? t->address : t->id, ret_new);

@@ -23,6 +23,8 @@ struct lbx_key_map {
  * true. Valid until the next call. NULL, with an error, when memory is out. */
 struct lbx_key_entry *lbx_key_map_at(struct lbx_key_map *map, const struct lbx_tensors *of, uint64_t key,
 				     bool *ret_new);
+/* Likewise; NULL, without an error: there is none. */
+const struct lbx_key_entry *lbx_key_map_find(const struct lbx_key_map *map, const struct lbx_tensors *of, uint64_t key);
 /* That of a tensor: by its record, or, in sets without records, by its id. */
 struct lbx_key_entry *lbx_key_map_tensor(struct lbx_key_map *map, const struct lbx_tensor *t, bool *ret_new);
 void lbx_key_map_deinit(struct lbx_key_map *map);

@@ -13,6 +13,7 @@
 #include "base/vector.h"
 #include "inspect/graph/key_map.h"
 #include "inspect/memory/spans.h"
+#include "inspect/memory/variables_held.h"
 #include "inspect/tensor/describe.h"
 #include "target/printable.h"
 #include "tensors/held.h"
@@ -124,6 +125,17 @@ static bool set_keys(struct lbx_snapshot *s, const char *const keys[LBX_BYS], st
 	return true;
 }
 
+/* Where the program's own language knows of no variable, C's may lead to it. */
+static const char *holder_of(struct lbx_snapshot *s, const struct lbx_tensor *t, const struct lbx_held *held)
+{
+	bool is_open = held->reach == LBX_REACH_UNKNOWN || held->reach == LBX_REACH_RUNTIME;
+	const char *variable = is_open && !held->holder[0] && s->variables ? lbx_variables_held_by(s->variables, t) : NULL;
+
+	if (variable)
+		return variable;
+	return held->holder[0] ? held->holder : lbx_reach_name(held->reach);
+}
+
 static bool describe_tensor(struct lbx_snapshot *s, const struct lbx_tensor *t, struct lbx_holding *ret)
 {
 	bool is_foreign = t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN;
@@ -140,7 +152,7 @@ static bool describe_tensor(struct lbx_snapshot *s, const struct lbx_tensor *t, 
 		[LBX_BY_KIND] = t->memory,
 		[LBX_BY_DEVICE] = lbx_tensor_device(t),
 		[LBX_BY_MODULE] = held.module,
-		[LBX_BY_HOLDER] = held.holder[0] ? held.holder : lbx_reach_name(held.reach),
+		[LBX_BY_HOLDER] = holder_of(s, t, &held),
 	};
 	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream };
 	return set_keys(s, keys, ret);
@@ -274,13 +286,13 @@ static void sum_up(struct lbx_snapshot *s)
 	}
 }
 
-bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
+static bool take(struct lbx_context *context, struct lbx_variables_held *variables, struct lbx_snapshot *ret)
 {
 	struct owners owners = { .n = 0 };
 	struct lbx_tensors *tensors;
 	struct lbx_root root = { .uncounted = "" };
 
-	*ret = (struct lbx_snapshot){ .n = 0 };
+	*ret = (struct lbx_snapshot){ .variables = variables };
 	if (!lbx_context_tensors(context, &tensors) || (context->table && !lbx_table_root(context->table, &root)))
 		return false;
 	ret->counters = root.counters;
@@ -296,8 +308,27 @@ bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 		ret->tensors = counted_tensors(&ret->counters);
 	lbx_key_map_deinit(&owners.by_buffer);
 	free(owners.list);
+	ret->variables = NULL;
 	if (!ok)
 		lbx_snapshot_deinit(ret);
+	return ok;
+}
+
+bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
+{
+	return take(context, NULL, ret);
+}
+
+bool lbx_snapshot_take_with_holders(struct lbx_context *context, struct lbx_snapshot *ret)
+{
+	struct lbx_variables_held *variables;
+
+	if (!lbx_variables_held_find(context, &variables))
+		return false;
+	bool ok = take(context, variables, ret);
+	if (ok)
+		snprintf(ret->limits, sizeof ret->limits, "%s", lbx_variables_held_limits(variables));
+	lbx_variables_held_destroy(variables);
 	return ok;
 }
 

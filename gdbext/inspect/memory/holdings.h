@@ -46,10 +46,14 @@ struct lbx_snapshot {
 	size_t n, room;
 	struct lbx_holding *list;
 	struct lbx_kept_texts texts; /* its keys */
+	struct lbx_variables_held *variables; /* while it is taken with holders; else NULL */
+	char limits[512]; /* which variables were not looked through for holders; or "" */
 	bool described;
 };
 
 bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret);
+/* Likewise, with the program's variables as holders where its language does not tell (variables_held.h). */
+bool lbx_snapshot_take_with_holders(struct lbx_context *context, struct lbx_snapshot *ret);
 /* Gives all sites their text: needed to compare with another process' snapshot, and for calls on one
  * line to be one site. */
 bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *snapshot);

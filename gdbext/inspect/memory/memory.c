@@ -137,7 +137,8 @@ static bool is_same(const struct lbx_holding_group *g)
 }
 
 /* As text, what has not changed is left out of a comparison. */
-static void tell_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
+static void tell_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r,
+			const char *limits)
 {
 	struct lbx_out *out = context->out;
 	size_t shown = 0, left = 0;
@@ -171,8 +172,11 @@ static void tell_groups(struct lbx_context *context, const struct lbx_holding_gr
 		lbx_printf(out, "\n");
 	}
 	lbx_end(out);
+	LBX_KEY(out, "holders_left_out", lbx_json_text(limits));
 	if (left)
 		lbx_printf(out, "  … and %zu more (--limit 0 shows all)\n", left);
+	if (*limits)
+		lbx_styled(out, LBX_WARNING, "  %s\n", limits);
 	if (r->since && shown == 0)
 		lbx_printf(out, "  nothing has changed\n");
 }
@@ -275,7 +279,7 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 		if (before)
 			tell_since(context->out, s, before, r->since);
 		tell_counters(context->out, s);
-		tell_groups(context, &groups, r);
+		tell_groups(context, &groups, r, r->by == LBX_BY_HOLDER ? s->limits : "");
 		if (!before)
 			lbx_unreached_tell(context, s, r->limit);
 		tell_resident(context, &resident);
@@ -317,7 +321,10 @@ static bool run_memory(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_snapshot s;
 	struct request r;
 
-	if (!parse(args, &r) || !lbx_snapshot_take(context, &s))
+	if (!parse(args, &r))
+		return false;
+	bool has_holders = r.by == LBX_BY_HOLDER || path; /* they take time */
+	if (!(has_holders ? lbx_snapshot_take_with_holders : lbx_snapshot_take)(context, &s))
 		return false;
 	if (!context->table && !lbx_args_option(args, "by"))
 		r.by = LBX_BY_NAME; /* nobody else knows sites */
@@ -351,6 +358,8 @@ const struct lbx_command lbx_command_memory = {
 		"the largest buffers, with the tensors over them and what needs these. --save keeps\n"
 		"this moment in a file, and in gdb `mark NAME` under a name; --since compares with it,\n"
 		"or with an older core, even of another run, by what buffers have in common.\n"
+		"By holder: the variable that leads to it, of Python, or in C and C++ a global one, a\n"
+		"static or one of a frame (`owner T` shows each).\n"
 		"Of PyTorch in Python also what no variable leads to, who holds it where that is\n"
 		"certain, and which variables keep the graph that computed them.\n"
 		"Of a running process whose runtime counts nothing, as ggml: what the process takes,\n"

@@ -378,6 +378,21 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	return wanted.value != 0;
 }
 
+void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	*ret = '\0';
+	if (told->cut)
+		n = (size_t)snprintf(ret, size, "not all of %s was looked through", told->first_cut);
+	if (told->cut > 1 && n < size)
+		n += (size_t)snprintf(ret + n, size - n, ", nor of %" PRIu64 " other variable%s", told->cut - 1,
+				      LB_S(told->cut - 1));
+	if (told->has_more && n < size)
+		snprintf(ret + n, size - n, "%sthere is more debug information than was searched for variables",
+			 n ? "; " : "");
+}
+
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size)
 {
 	const struct lbx_source_line *line = &frame->line;

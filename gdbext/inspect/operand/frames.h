@@ -70,6 +70,9 @@ bool lbx_describe_left_out(const struct lbx_thread_view *view, int i, char *ret,
  * know in the frame that it has selected is another's variable. */
 bool lbx_find_variable(struct lbx_context *context, const char *expression, uint64_t *ret);
 
+/* "not all of cache was looked through, nor of 2 other variables": which limits were met; or "". */
+void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size);
+
 /* "in convolve at conv.c:42", or the address. */
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size);
 /* "q = q (#12, float32 (4, 6), ready)" */

@@ -180,6 +180,15 @@ bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, l
 	return look(expression, &unused, fn, context, ret_more);
 }
 
+bool lbx_objects_gdb_statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)
+{
+	struct lbx_target *target = lbx_target_gdb_now();
+	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
+
+	(void)stacks;
+	return lines && !lbx_bridge_waits() && lbx_static_pointers(target, lines, fn, context, ret);
+}
+
 bool lbx_objects_gdb_are_known(int level)
 {
 	struct lbx_frame frame;

@@ -8,6 +8,7 @@
 /* The debug information of the program's own files. NULL: not known, or not yet. */
 struct lbx_lines *lbx_objects_gdb_lines(struct lbx_target *target);
 /* As lbx_stacks_ops has them, of the selected frame and of global variables. */
+bool lbx_objects_gdb_statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret);
 bool lbx_objects_gdb_evaluate(struct lbx_stacks *stacks, const char *expression, struct lbx_evaluated *ret);
 bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context,
 			    bool *ret_more);

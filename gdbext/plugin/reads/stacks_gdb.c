@@ -323,6 +323,7 @@ static const struct lbx_stacks_ops ops = {
 	.walk = walk,
 	.line = line,
 	.pointers = pointers,
+	.statics = lbx_objects_gdb_statics,
 	.evaluate = lbx_objects_gdb_evaluate,
 	.within = lbx_objects_gdb_within,
 	.destroy = destroy,
