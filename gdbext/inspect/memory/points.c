@@ -90,7 +90,9 @@ static bool of_file(struct lbx_context *context, const char *path, struct lbx_sn
 	struct lb_mapping *file = lb_mapping_open(path);
 
 	if (!file) {
-		lb_fail_within(context->marks ? "no mark '%s'" : "%s", path);
+		/* it names the file itself */
+		if (context->marks)
+			lb_fail_within("no mark '%s'", path);
 		return false;
 	}
 	bool text = file->size && file->data[0] == '{';
