@@ -690,6 +690,7 @@ static bool find_local(struct reader *r, const char *name, struct object *ret)
 struct candidates {
 	struct reader *reader;
 	const char *name;
+	bool in_common; /* in libraries that programs of any kind have, or in all others */
 	bool is_sure;
 	int n;
 	Dwarf_Die die;
@@ -717,10 +718,13 @@ static bool search_unit(struct candidates *c, Dwarf_Die *unit, uint64_t bias)
 static int search_module(Dwfl_Module *module, void **data, const char *path, Dwarf_Addr base, void *context)
 {
 	struct candidates *c = context;
+	const char *file = strrchr(path, '/');
 	Dwarf_Die *unit = NULL;
 	Dwarf_Addr bias;
 
-	(void)data, (void)path, (void)base;
+	(void)data, (void)base;
+	if (lbx_is_common_library(file ? file + 1 : path) != c->in_common)
+		return DWARF_CB_OK;
 	while (!c->is_sure && c->reader->dies < MAX_DIES && (unit = dwfl_module_nextcu(module, unit, &bias)))
 		search_unit(c, unit, bias);
 	return c->is_sure || c->reader->dies >= MAX_DIES ? DWARF_CB_ABORT : DWARF_CB_OK;
@@ -737,8 +741,12 @@ static bool find_global(struct reader *r, const char *name, struct object *ret)
 		return false;
 	Dwfl_Module *module = dwfl_addrmodule(dwfl, r->variables->near);
 	Dwarf_Die *near = module ? lbx_unit_at(module, r->variables->near, &bias) : NULL;
-	if (!near || !search_unit(&c, near, bias))
+	bool is_near = near && search_unit(&c, near, bias);
+	/* the loader, too, has a `cache` */
+	for (int common = 0; common < 2 && !is_near && c.n == 0; common++) {
+		c.in_common = common;
 		dwfl_getmodules(dwfl, search_module, &c, 0);
+	}
 	struct lbx_scope scope = { .target = r->variables->target, .frame = &nowhere, .bias = c.bias };
 	return c.n == 1 || c.is_sure ? place(r, &c.die, &scope, ret) : false;
 }

@@ -110,7 +110,9 @@ static void report_vdso(struct lbx_lines *lines, struct lbx_target *core, uint64
 
 	if (at == 0 || !(lines->vdso = malloc(MOST * page)))
 		return;
-	while (n < MOST && lbx_target_try_read(core, at + n * page, lines->vdso + n * page, page))
+	/* what follows it may be a file's, to be told of */
+	while (n < MOST && lbx_target_read_ahead(core, at + n * page, page) &&
+	       lbx_target_try_read(core, at + n * page, lines->vdso + n * page, page))
 		n++;
 	lines->vdso_at = at;
 	lines->vdso_size = n * page;

@@ -275,6 +275,17 @@ static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uin
 
 static bool visit_container(struct search *s, const char *name, const struct lbx_object *object, int steps);
 
+/* Nobody has asked for what a pointer leads to, which may be the end of a block, or nothing: what would have to be told of is
+ * not read. */
+static bool may_read(struct search *s, Dwarf_Die *type, int tag, uint64_t address)
+{
+	Dwarf_Word size = sizeof(uint64_t);
+
+	if (lbx_type_is_struct(tag) && dwarf_aggregate_size(type, &size) != 0)
+		return false;
+	return tag == DW_TAG_array_type || lbx_target_read_ahead(s->scope.target, address, size);
+}
+
 /* A container's elements are those of `*p`. */
 static bool visit_pointed(struct search *s, const char *name, const struct lbx_object *object, int steps)
 {
@@ -293,7 +304,8 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 	if (tag == DW_TAG_subroutine_type)
 		return; /* no function is a tensor */
 	emit(s, name, value);
-	if (value == 0 || steps == 0 || visit_pointed(s, name, &(struct lbx_object){ target, tag, value }, steps))
+	if (value == 0 || steps == 0 || !may_read(s, &target, tag, value) ||
+	    visit_pointed(s, name, &(struct lbx_object){ target, tag, value }, steps))
 		return;
 	if (lbx_type_is_pointer(tag)) {
 		snprintf(path, sizeof path, "*%s", name);
@@ -329,7 +341,9 @@ static void visit_nodes(struct search *s, const char *given, struct lbx_containe
 	const char *name = as_whole(given, whole);
 	struct lbx_object value;
 
-	while (has_more_elements(s, c->passed, c->n) && lbx_container_next(s->scope.target, c, &value, key)) {
+	while (has_more_elements(s, c->passed, c->n) &&
+	       lbx_target_read_ahead(s->scope.target, c->node, 2 * sizeof(uint64_t)) &&
+	       lbx_container_next(s->scope.target, c, &value, key)) {
 		snprintf(path, sizeof path, "%s[%s]", name, key);
 		if (*key && strlen(name) + strlen(key) + 3 < sizeof path)
 			visit_element(s, path, &value, steps);
@@ -418,7 +432,7 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 {
 	uint64_t value;
 
-	if (s->stopped || s->is_full)
+	if (s->stopped || s->is_full || !may_read(s, type, tag, address))
 		return;
 	if (lbx_type_is_pointer(tag)) {
 		if (!lbx_target_try_read(s->scope.target, address, &value, sizeof value))

@@ -3,11 +3,15 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "mlx/mlx.h"
 
 namespace mx = mlx::core;
+
+static std::unordered_map<std::string, mx::array> cache;
 
 struct mlx_array { // as mlx-c has it
 	void *ctx;
@@ -33,6 +37,8 @@ int main()
 	mlx_array handle = { &list[1] };
 
 	mx::eval({ x, list[0], list[1], *maybe, *shared });
+	cache.insert({ "ref", mx::ones({ 6 }) });
+	mx::eval(cache.at("ref"));
 	rest(x, list, maybe);
 	(void)handle;
 }

@@ -285,7 +285,7 @@ mlx_stops_cpp()
 	END
 	)" "$(mlx_gdb "$1" <<-'END' | mlx_said | sed 's/0x[0-9a-f]*/ADDRESS/'
 		break rest
-		tbreak program.cc:29
+		tbreak program.cc:33
 		run
 		tensor catch eval
 		tensor break x after

@@ -21,7 +21,7 @@ mlx_answers()
 		-e 's/#[0-9][0-9]*/#N/g; s/^#N  */#N /; s/^id  */id /; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g' \
 		-e 's/"\(id\|root\|from\|to\|references\)":[0-9]*/"\1":N/g' \
 		-e 's/"inputs":\[[0-9,]*\]/"inputs":[N]/g; s/"\(buffer\|pending\)":{[^}]*}/"\1":{}/g; s/"pointers\(_unknown\)*":.*//' \
-		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d; /^The core did not save the pages/d' \
+		-e '/^  \(pointers\|value\|buffer\|status\) /d; /^  *ADDRESS, in other memory/d; /^\[Inferior 1/d; /^Some source lines/d' \
 		-e '/^of the process/,/^the largest/d; /^the largest/d; /^ *[0-9.]* K*i*B  .* #N$/d; s/^.* in [0-9]* buffers/SIZE in N buffers/' \
 		-e 's/^ *[0-9.]* K*i*B *[0-9]*%  \(.*buffers*\)$/  \1/; s/tensors of [0-9]*:/tensors of N:/; /^[0-9]* records* of this live/d; /^1 record /d; /^  kept: /d; / mlx.core.random.state/d' \
 		-e 's/,*{"name":"status","text":"[a-z]*"}//'
@@ -180,8 +180,10 @@ mlx_cpp()
 		lazy '(2, 3), lazy)' 'list[0]' '(3, 2), ready)' 'list[1]' '(4,), ready)' maybe '(2,), ready)' \
 		shared '(5,), ready)' handle '(4,), ready)')" \
 		"$($process threads | sed -n 's/^ *\([a-z0-9[]*]*\) = #[0-9]* (float32/\1 = #N (float32/p')"
-	same "$what, without gdb: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' '(4,)')" \
-		"$(for of in x 'list[0][0]' 'list[1]' maybe shared handle; do $process print "$of" 2>&1; done |
+	same "$what, without gdb: a global map holds one" 'cache["ref"], global, tests/real/mlx/program.cc:14' \
+		"$($process owner 'cache["ref"]' | sed -n 's/^  variables  //p')"
+	same "$what, without gdb: expressions" "$(printf '%s\n' '(2, 3)' '(2,)' '(4,)' '(2,)' '(5,)' '(4,)' '(6,)')" \
+		"$(for of in x 'list[0][0]' 'list[1]' maybe shared handle 'cache["ref"]'; do $process print "$of" 2>&1; done |
 			sed -n 's/^#.*: float32 //p')"
 	eval "exec ${COPROC[1]}>&-"
 	wait $pid
