@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/figures.h"
+#include "inspect/reals.h"
 #include "target/printable.h"
 
 /* ---- writing ---- */
@@ -32,16 +33,25 @@ static bool is_printable(const char *text)
 	return !*text;
 }
 
+char *lbx_json_dumps(const json_t *value, size_t flags)
+{
+	/* digits that jansson 2.15 would leave out, and those before would not */
+	char *text = json_dumps(value, flags | JSON_REAL_PRECISION(17));
+
+	if (text)
+		lbx_shorten_reals(text);
+	return text;
+}
+
 /* What is not printable is escaped, and with it, for jansson knows no middle way, all that is not ASCII. */
 static char *dump(const json_t *value)
 {
-	/* digits that jansson 2.15 would leave out, and those before would not */
-	const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
-	char *text = json_dumps(value, flags);
+	const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+	char *text = lbx_json_dumps(value, flags);
 
 	if (text && !is_printable(text)) {
 		free(text);
-		text = json_dumps(value, flags | JSON_ENSURE_ASCII);
+		text = lbx_json_dumps(value, flags | JSON_ENSURE_ASCII);
 		if (text)
 			lbx_make_printable(text); /* DEL */
 	}

@@ -113,6 +113,8 @@ json_t *lbx_json_list(const int64_t *values, int n);
 json_t *lbx_json_address(uint64_t address);
 /* null where `is` is false. */
 json_t *lbx_json_int_if(bool is, int64_t value);
+/* As json_dumps(), with no more digits of a number than it takes to read it back. The caller's. */
+char *lbx_json_dumps(const json_t *value, size_t flags);
 /* Its text, printable; the value is released. NULL: no memory. The caller's. */
 char *lbx_json_dump(json_t *value);
 /* Writes one value, and releases it: for what is JSON by itself, as a timeline is. */

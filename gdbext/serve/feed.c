@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/answer.h"
 #include "serve/moment.h"
 
 enum { KEPT = 1024 };
@@ -46,7 +47,7 @@ void lbx_feed_destroy(struct lbx_feed *feed)
 
 void lbx_feed_tell(struct lbx_feed *feed, const char *type, json_t *data)
 {
-	char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+	char *text = data ? lbx_json_dumps(data, JSON_COMPACT) : NULL;
 
 	json_decref(data);
 	if (!text)

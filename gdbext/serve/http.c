@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/vector.h"
+#include "inspect/answer.h"
 #include "serve/openapi.h"
 #include "serve/page.h"
 #include "serve/route.h"
@@ -84,7 +85,7 @@ static enum MHD_Result answer_bytes(struct MHD_Connection *connection, int statu
 static enum MHD_Result refuse(struct MHD_Connection *connection, int status, const char *why)
 {
 	json_t *told = json_pack("{s:b, s:o}", "success", false, "error", lbx_mi_text(why, strlen(why)));
-	char *text = told ? json_dumps(told, JSON_COMPACT) : NULL;
+	char *text = told ? lbx_json_dumps(told, JSON_COMPACT) : NULL;
 
 	json_decref(told);
 	return answer_bytes(connection, status, "application/json", text, text ? strlen(text) : 0);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "inspect/answer.h"
 #include "inspect/draw/base64.h"
 #include "lazybones.h"
 #include "serve/openapi.h"
@@ -148,7 +149,7 @@ char *lbx_mcp_answer(struct lbx_sessions *sessions, const char *line, size_t n)
 	if (!message)
 		snprintf(why, sizeof why, "this is no JSON: %s, in column %d", error.text, error.column);
 	json_t *told = message ? answer(sessions, message) : failure(NULL, PARSE_ERROR, why);
-	char *text = told ? json_dumps(told, JSON_COMPACT) : NULL;
+	char *text = told ? lbx_json_dumps(told, JSON_COMPACT) : NULL;
 
 	json_decref(message);
 	json_decref(told);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "inspect/answer.h"
 #include "lazybones.h"
 #include "serve/moment.h"
 
@@ -460,7 +461,7 @@ static void tell_success(struct lbx_call *call, struct lbx_reply *ret)
 		return;
 	}
 	if (!call->raw && call->data) {
-		call->raw = json_dumps(call->data, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+		call->raw = lbx_json_dumps(call->data, JSON_COMPACT | JSON_ENCODE_ANY);
 		call->raw_n = call->raw ? strlen(call->raw) : 0;
 	}
 	char *whole = malloc(sizeof before + call->raw_n + 3);

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "inspect/answer.h"
 #include "lazybones.h"
 #include "serve/moment.h"
 #include "serve/session.h"
@@ -69,7 +70,7 @@ static char *brief(json_t *tensor)
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		json_object_set(told, keys[i], json_object_get(tensor, keys[i]));
-	char *ret = told ? json_dumps(told, JSON_COMPACT) : NULL;
+	char *ret = told ? lbx_json_dumps(told, JSON_COMPACT) : NULL;
 	json_decref(told);
 	return ret;
 }
@@ -276,7 +277,7 @@ static char *key_of(json_t *finding)
 {
 	json_t *key = json_pack("[O, O*, O*]", json_object_get(finding, "id"), json_object_get(finding, "site"),
 				json_object_get(finding, "tensors"));
-	char *ret = key ? json_dumps(key, JSON_COMPACT) : NULL;
+	char *ret = key ? lbx_json_dumps(key, JSON_COMPACT) : NULL;
 
 	json_decref(key);
 	return ret;

@@ -191,8 +191,8 @@ json_t *lbx_json_element(const void *element, enum lb_dtype dtype)
 	if (dtype < LB_F16)
 		return json_integer(lbx_element_int(element, dtype));
 	if (dtype == LB_C64)
-		return json_pack("[o,o]", lbx_json_double(lbx_element_double(element, LB_F32)),
-				 lbx_json_double(lbx_element_double((const char *)element + 4, LB_F32)));
+		return json_pack("[o,o]", lbx_json_element(element, LB_F32),
+				 lbx_json_element((const char *)element + 4, LB_F32));
 	/* the digits of its own dtype: 0.1, not 0.10000000149011612 */
 	double value = lbx_element_double(element, dtype);
 	char text[LBX_NUMBER_MAX];
