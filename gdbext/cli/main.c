@@ -124,6 +124,15 @@ static bool open_pair(const struct lbx_request *r, struct lbx_context *context)
 	return false;
 }
 
+/* The thread and the frame whose variables are meant, as gdb's `thread` and `frame` choose them. */
+static bool choose(const struct lbx_request *r, struct lbx_context *context)
+{
+	if ((!r->thread && !r->has_frame) || !context->stacks)
+		return true;
+	return context->stacks->ops->choose(context->stacks, (uint64_t)r->thread, r->has_frame ? (int)r->frame : -1,
+					    &context->frame_stack);
+}
+
 /* In the child. */
 static int answer(void *job)
 {
@@ -136,11 +145,13 @@ static int answer(void *job)
 				       .cores = r->cores,
 				       .stacks_of_core = lbx_stacks_of_core,
 				       .thread = (uint64_t)r->thread,
+				       .has_frame = r->has_frame,
+				       .frame = (uint64_t)r->frame,
 				       .lets_go = !r->stop };
 
 	out->json = r->json;
 	lbx_terminal_begin_progress(out);
-	bool done = (r->cores || r->is_alone || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&
+	bool done = (r->cores || r->is_alone || open_target(r, &context)) && choose(r, &context) && (!r->is_pair || open_pair(r, &context)) &&
 		    lbx_command_run(&context, &r->args);
 	lbx_terminal_end_progress();
 	char notice[512];

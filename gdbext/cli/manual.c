@@ -17,7 +17,8 @@ const struct lbx_command lbx_cli_program = {
 		{ "sysroot", "DIR", "a directory that holds the program's files under their paths" },
 		{ "unpack", "BYTES", "the largest size a compressed core may unpack to (default 64 GiB; in TMPDIR or /var/tmp)" },
 		{ "stop", NULL, "hold the process still meanwhile, for a consistent picture" },
-		{ "thread", "TID", "of Python's variables those of this thread are meant" },
+		{ "thread", "TID", "variables are those of this thread (default: the one that died, or the first)" },
+		{ "frame", "N", "and of its frame N alone, as `threads` counts them; `frame` shows that one" },
 		{ "memory", "BYTES", "the most memory the reader may use (default 4 GiB)" },
 		{ "seconds", "N", "the most processor time it may use (default 600)" },
 		{ "help", NULL, "show this, or a command's help" },
@@ -29,7 +30,7 @@ const struct lbx_command lbx_cli_program = {
 enum { OF_ANY, OF_CORE = 1, OF_PID = 2 };
 /* What each of these is for. */
 static const int options_of[] = { OF_ANY, OF_CORE, OF_CORE, OF_CORE, OF_CORE, OF_PID,
-				  OF_ANY, OF_ANY,  OF_ANY,  OF_ANY,  OF_ANY };
+				  OF_ANY, OF_ANY,  OF_ANY,  OF_ANY,  OF_ANY,  OF_ANY };
 enum { OPTIONS = sizeof options_of / sizeof *options_of };
 
 bool lbx_cli_has(const struct lbx_command *command)

@@ -142,12 +142,14 @@ static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_
 }
 
 /* What a command has itself is meant by it alone. */
-static bool take_thread(struct lbx_request *r)
+static bool take_viewpoint(struct lbx_request *r)
 {
 	const struct lbx_command *c = r->command;
 	const size_t max = c ? sizeof c->options / sizeof *c->options : 0;
 
-	if (!lbx_args_int(&r->program, "thread", 1, INT32_MAX, &r->thread))
+	r->has_frame = lbx_args_option(&r->program, "frame");
+	if (!lbx_args_int(&r->program, "thread", 1, INT32_MAX, &r->thread) ||
+	    !lbx_args_int(&r->program, "frame", 0, INT32_MAX, &r->frame))
 		return false;
 	for (size_t i = 0; r->thread && i < max && c->options[i].name; i++)
 		if (strcmp(c->options[i].name, "thread") == 0)
@@ -158,7 +160,7 @@ static bool take_thread(struct lbx_request *r)
 
 static bool take_numbers(struct lbx_request *r)
 {
-	return take_thread(r) && lbx_args_bytes(&r->program, "memory", 1, INT64_MAX, &r->limits.memory) &&
+	return take_viewpoint(r) && lbx_args_bytes(&r->program, "memory", 1, INT64_MAX, &r->limits.memory) &&
 	       lbx_args_int(&r->program, "seconds", 1, INT64_MAX, &r->limits.seconds) &&
 	       lbx_args_bytes(&r->program, "unpack", 1, INT64_MAX, &r->core.unpack);
 }

@@ -15,6 +15,8 @@ struct lbx_request {
 	const char *what;   /* the core's path, or the process' number */
 	pid_t pid;          /* that number */
 	int64_t thread;     /* whose variables are meant; 0: any one's */
+	bool has_frame;
+	int64_t frame;      /* likewise, of that thread or the first */
 	const char **cores; /* of `ranks`, NULL at the end; or NULL */
 	struct lbx_core_options core;
 	struct lbx_limits limits;

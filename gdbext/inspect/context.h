@@ -56,6 +56,9 @@ struct lbx_context {
 	int n_sets;
 	bool absent[LBX_SETS_MAX]; /* providers of which the program was seen to have nothing (lbx_context_prepare()) */
 	uint64_t thread; /* whose variables are meant, in the program's own language; 0: any thread's */
+	bool has_frame; /* a frame of that thread, or else of the first, was chosen for variables: */
+	uint64_t frame;
+	uint64_t frame_stack; /* its stack pointer, or 0 */
 	bool of_one_moment; /* tensors are those of the moment at which it is told what threads do with them */
 	bool lets_go; /* no more is needed of the program than where its tensors are: it may run on then */
 	struct lbx_kept *kept; /* NULL: this front end does not live on */

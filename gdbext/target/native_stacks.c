@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/vector.h"
 #include "lazybones.h"
 #include "target/core.h"
@@ -24,6 +25,8 @@ struct stacks {
 	struct lbx_target *target;
 	struct lbx_lines *lines;
 	bool is_core;
+	uint64_t thread; /* that was chosen; 0: none */
+	int frame;       /* likewise; -1: none */
 };
 
 static struct stacks *stacks_of(struct lbx_stacks *stacks)
@@ -45,8 +48,14 @@ static int threads(struct lbx_stacks *stacks, uint64_t *tids, int max)
 
 	if (!list)
 		return -1;
-	for (int i = 0; i < list->n && i < max; i++)
-		tids[i] = list->list[i].tid;
+	int n = 0;
+	uint64_t chosen = stacks_of(stacks)->thread;
+	for (int i = 0; i < list->n && chosen && max && n == 0; i++)
+		if (list->list[i].tid == chosen)
+			tids[n++] = chosen;
+	for (int i = 0; i < list->n && n < max; i++)
+		if (n == 0 || list->list[i].tid != chosen)
+			tids[n++] = list->list[i].tid;
 	return list->n;
 }
 
@@ -273,6 +282,32 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	return true;
 }
 
+static bool choose(struct lbx_stacks *stacks, uint64_t tid, int frame, uint64_t *ret_sp)
+{
+	struct stacks *s = stacks_of(stacks);
+	struct lbx_stack stack;
+
+	*ret_sp = 0;
+	s->thread = tid;
+	s->frame = frame;
+	if (frame < 0)
+		return true;
+	if (!tid && threads(stacks, &tid, 1) < 1)
+		return lb_ok() ? lb_fail("no thread of the program is known, so there is no frame %d", frame) : false;
+	int max = frame < LBX_FRAMES_MAX ? frame + 1 : LBX_FRAMES_MAX;
+	if (!walk(stacks, tid, max, 0, &stack))
+		return false;
+	bool is_there = frame < stack.n;
+	if (is_there && !lbx_stack_pointer(&stack.frames[frame].registers, ret_sp))
+		*ret_sp = 0;
+	int n = stack.n;
+	lbx_stack_release(&stack);
+	if (!is_there && n == LBX_FRAMES_MAX)
+		return lb_fail("frame %d is not looked at: only the first %d of thread %llu are", frame, n,
+			       (unsigned long long)tid);
+	return is_there || lb_fail("thread %llu has %d frame%s, from 0 on", (unsigned long long)tid, n, LB_S(n));
+}
+
 static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
 {
 	memset(ret, 0, sizeof *ret);
@@ -321,9 +356,12 @@ static bool look_through(struct stacks *s, const struct lookup *l)
 	bool clean = lb_ok();
 	uint64_t tid;
 
-	if (threads(&s->base, &tid, 1) > 0 && walk(&s->base, tid, LBX_FRAMES_MAX, 0, &stack) && stack.n)
-		variables.near = lbx_frame_code(&stack.frames[0]);
-	for (int i = 0; i < stack.n && found == LBX_NO_VARIABLE; i++) {
+	/* what the chosen frame does not have, its callers may, but under this name that is another variable */
+	int first = s->frame < 0 ? 0 : s->frame;
+	int max = s->frame < 0 || s->frame >= LBX_FRAMES_MAX ? LBX_FRAMES_MAX : s->frame + 1;
+	if (threads(&s->base, &tid, 1) > 0 && walk(&s->base, tid, max, 0, &stack) && first < stack.n)
+		variables.near = lbx_frame_code(&stack.frames[first]);
+	for (int i = first; i < stack.n && found == LBX_NO_VARIABLE; i++) {
 		variables.frame = &stack.frames[i];
 		found = look_up(l, &variables);
 	}
@@ -368,6 +406,7 @@ static void destroy(struct lbx_stacks *stacks)
 static const struct lbx_stacks_ops ops = {
 	.all_threads = true,
 	.threads = threads,
+	.choose = choose,
 	.death = death,
 	.walk = walk,
 	.line = line,
@@ -388,6 +427,7 @@ static bool create(struct lbx_target *target, bool is_core, struct lbx_stacks **
 	s->base.ops = &ops;
 	s->target = target;
 	s->is_core = is_core;
+	s->frame = -1;
 	s->lines = is_core ? lbx_core_lines(target) : lbx_process_lines(target);
 	*ret = &s->base;
 	return true;

@@ -94,6 +94,10 @@ struct lbx_stacks_ops {
 	/* Stores the numbers of at most max threads, the selected (or dead) one first; returns
 	 * how many there are, or -1. */
 	int (*threads)(struct lbx_stacks *stacks, uint64_t *tids, int max);
+	/* From here on that thread is the first one (0: it stays as it is), and expressions are over the variables of that frame
+	 * alone, besides global ones (-1: of any of its frames). *ret_sp: the frame's stack pointer, or 0. False, with an error:
+	 * there is no such frame, or thread. NULL: the debugger has its own. */
+	bool (*choose)(struct lbx_stacks *stacks, uint64_t tid, int frame, uint64_t *ret_sp);
 	/* How the program died; false, without error, when it did not. */
 	bool (*death)(struct lbx_stacks *stacks, struct lbx_death *ret);
 	/* At most max frames, of which `tail` are the outermost ones where there are more. To be released

@@ -199,16 +199,20 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 	uint64_t number = 0, tid;
 	int64_t wanted = 0;
 
+	bool is_one = args->n || context->has_frame;
+
+	if (context->has_frame)
+		number = context->frame;
 	if ((args->n && !parse_number(args->v[0], "frame's number", INT32_MAX, &number)) ||
 	    !lbx_args_int(args, "thread", 1, INT32_MAX, &wanted) || (wanted == 0 && !lbx_first_thread(context, &tid)) ||
 	    !lbx_places_expect(context, &places))
 		return false;
 	if (wanted)
 		tid = (uint64_t)wanted;
-	bool is_near = args->n && number < LBX_FRAMES_MAX;
+	bool is_near = is_one && number < LBX_FRAMES_MAX;
 	int max = is_near ? (int)number + 1 : LBX_FRAMES_MAX;
-	bool done = lbx_thread_view(context, args->n ? NULL : places, tid, max, is_near ? 0 : LBX_TAIL, &view);
-	struct lbx_frame_view *frame = done && args->n ? find_frame(&view, number) : NULL;
+	bool done = lbx_thread_view(context, is_one ? NULL : places, tid, max, is_near ? 0 : LBX_TAIL, &view);
+	struct lbx_frame_view *frame = done && is_one ? find_frame(&view, number) : NULL;
 	if (frame)
 		lbx_frame_view_hold(context, places, tid, frame);
 	bool failed = lbx_places_have_failed(places);
@@ -217,8 +221,8 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 		lbx_thread_view_release(&view);
 	if (!done || failed)
 		return false;
-	done = (!args->n || frame) &&
-	       tell_frames(context, &view, args->n ? (int64_t)number : -1, lbx_args_option(args, "all"));
+	done = (!is_one || frame) &&
+	       tell_frames(context, &view, is_one ? (int64_t)number : -1, lbx_args_option(args, "all"));
 	lbx_thread_view_release(&view);
 	return done;
 }

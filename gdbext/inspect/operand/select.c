@@ -329,7 +329,7 @@ static bool select_id(struct lbx_context *context, struct lbx_tensors *tensors, 
 	return lbx_tensors_by_id(tensors, id, ret) || fail_gone(context, what, NULL, 0, id);
 }
 
-/* The thread and the frame that a debugger's user has selected, or the thread that was named. */
+/* The thread and the frame that a debugger's user has selected, or that were named. */
 static struct lbx_viewpoint scope_of(struct lbx_context *context, const struct lbx_tensors *tensors)
 {
 	struct lbx_viewpoint scope = { .thread = context->thread, .only = context->thread };
@@ -337,6 +337,10 @@ static struct lbx_viewpoint scope_of(struct lbx_context *context, const struct l
 	struct lbx_value sp;
 	bool clean = lb_ok();
 
+	if (context->has_frame) {
+		scope.thread = lbx_context_thread(context);
+		scope.stack = context->frame_stack;
+	}
 	if (!tensors->ops->by_path || !stacks || stacks->ops->all_threads)
 		return scope;
 	scope.thread = lbx_context_thread(context);
