@@ -662,7 +662,7 @@ static bool find_in_scope(Dwarf_Die *scope, const char *name, Dwarf_Die *ret)
 static bool find_local(struct reader *r, const char *name, struct object *ret)
 {
 	const struct lbx_frame *frame = r->variables->frame;
-	struct lbx_scope scope = { .target = r->variables->target, .frame = frame };
+	struct lbx_scope scope = { .target = r->variables->target, .frame = frame, .lines = r->variables->lines };
 	struct lbx_functions f;
 	Dwarf_Die die;
 	bool done = false;

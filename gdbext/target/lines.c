@@ -25,6 +25,7 @@ struct lbx_lines {
 	size_t vdso_size;
 	struct lbx_dynamic_classes dynamic;
 	struct lbx_statics statics;
+	lbx_caller_fn *caller; /* or NULL */
 };
 
 static char *debuginfo_path;
@@ -252,6 +253,17 @@ struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines)
 struct lbx_dynamic_classes *lbx_lines_dynamic(struct lbx_lines *lines)
 {
 	return &lines->dynamic;
+}
+
+void lbx_lines_set_caller(struct lbx_lines *lines, lbx_caller_fn *fn)
+{
+	if (lines)
+		lines->caller = fn;
+}
+
+lbx_caller_fn *lbx_lines_caller(struct lbx_lines *lines)
+{
+	return lines ? lines->caller : NULL;
 }
 
 struct lbx_statics *lbx_lines_statics(struct lbx_lines *lines)

@@ -40,6 +40,12 @@ struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);
 /* What dynamic.h keeps of the classes that it has found; it goes with the lines. */
 struct lbx_dynamic_classes;
 struct lbx_dynamic_classes *lbx_lines_dynamic(struct lbx_lines *lines);
+/* The frame that called a frame, for who has what it takes to find that; NULL: it is not known. */
+struct lbx_frame;
+typedef bool lbx_caller_fn(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
+			   struct lbx_frame *ret);
+void lbx_lines_set_caller(struct lbx_lines *lines, lbx_caller_fn *fn);
+lbx_caller_fn *lbx_lines_caller(struct lbx_lines *lines);
 /* Likewise what statics.h keeps. */
 struct lbx_statics;
 struct lbx_statics *lbx_lines_statics(struct lbx_lines *lines);

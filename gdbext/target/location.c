@@ -3,6 +3,8 @@
 
 #include <dwarf.h>
 
+#include "target/entry_value.h"
+
 enum { DEPTH = 32 };
 
 struct machine {
@@ -88,6 +90,25 @@ static bool binary(struct machine *m, uint8_t op)
 	}
 }
 
+/* What a register had when the function was called, by how it was. */
+static bool push_entry_value(struct machine *m, const Dwarf_Op *op)
+{
+	Dwarf_Attribute inner;
+	Dwarf_Op *ops;
+	uint64_t value, number;
+	size_t n;
+
+	if (dwarf_getlocation_attr(m->attribute, op, &inner) != 0 || dwarf_getlocation(&inner, &ops, &n) != 0 || n != 1)
+		return false;
+	if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
+		number = ops[0].atom - DW_OP_reg0;
+	else if (ops[0].atom == DW_OP_regx)
+		number = ops[0].number;
+	else
+		return false;
+	return lbx_entry_value(m->scope, number, &value) && push(m, value);
+}
+
 static bool step(struct machine *m, const Dwarf_Op *op)
 {
 	uint8_t code = op->atom;
@@ -112,6 +133,8 @@ static bool step(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_bregx: return push_register(m, op->number, (int64_t)op->number2);
 	case DW_OP_fbreg: return push_frame_base(m, (int64_t)op->number);
 	case DW_OP_call_frame_cfa: return m->scope->frame->cfa && push(m, m->scope->frame->cfa);
+	case DW_OP_entry_value:
+	case DW_OP_GNU_entry_value: return push_entry_value(m, op);
 	case DW_OP_deref: return dereference(m, 8);
 	case DW_OP_deref_size: return dereference(m, op->number);
 	case DW_OP_plus_uconst: return m->n > 0 && (m->stack[m->n - 1] += op->number, true);

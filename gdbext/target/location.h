@@ -13,6 +13,8 @@ struct lbx_scope {
 	Dwarf_Addr pc;         /* of the instruction, as the module's DWARF counts */
 	uint64_t bias;         /* to add to addresses of the module's DWARF */
 	Dwarf_Die *function;   /* whose frame base counts; NULL: none */
+	struct lbx_lines *lines; /* for what a function was called with (entry_value.h); NULL: that is not known */
+	int callers;           /* how far that has been asked for */
 };
 
 /* A place in memory, or the value itself (from a register or computed). */

@@ -418,6 +418,20 @@ static const struct lbx_stacks_ops ops = {
 	.destroy = destroy,
 };
 
+static bool find_caller(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
+			struct lbx_frame *ret)
+{
+	enum { FRAMES = 2 };
+	struct lbx_frame frames[FRAMES];
+	struct lbx_stack stack = { .frames = frames };
+
+	if (!frame->registers.machine)
+		return false;
+	lbx_unwind(target, lines, &frame->registers, frame->after_call, FRAMES, 0, &stack);
+	*ret = frames[FRAMES - 1];
+	return stack.n == FRAMES;
+}
+
 static bool create(struct lbx_target *target, bool is_core, struct lbx_stacks **ret)
 {
 	struct stacks *s = calloc(1, sizeof *s);
@@ -429,6 +443,7 @@ static bool create(struct lbx_target *target, bool is_core, struct lbx_stacks **
 	s->is_core = is_core;
 	s->frame = -1;
 	s->lines = is_core ? lbx_core_lines(target) : lbx_process_lines(target);
+	lbx_lines_set_caller(s->lines, find_caller);
 	*ret = &s->base;
 	return true;
 }

@@ -530,7 +530,7 @@ static void visit_frame(struct search *s, struct lbx_functions *f, int steps)
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context, bool *ret_whole)
 {
-	struct search s = { .scope = { .target = target, .frame = frame }, .lines = lines, .fn = fn, .context = context,
+	struct search s = { .scope = { .target = target, .frame = frame, .lines = lines }, .lines = lines, .fn = fn, .context = context,
 			    .max_elements = MAX_ELEMENTS };
 	struct lbx_functions f;
 
