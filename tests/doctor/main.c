@@ -71,6 +71,15 @@ int main(int argc, char **argv)
 		lb_release(x);
 		return 0;
 	}
+	if (argc > 1 && strcmp(argv[1], "raw_often") == 0) {
+		LB_SCOPE {
+			lb_tensor *x = lb_transpose(normal(4, 6, 1), LB_AXES(1, 0));
+			lb_eval(x);
+			for (int i = 0; i < 10000; i++)
+				lb_raw_data(x);
+		}
+		return 0;
+	}
 	if (argc > 1 && strcmp(argv[1], "leak") == 0)
 		leak();
 	if (argc > 1 && strcmp(argv[1], "heal") == 0)

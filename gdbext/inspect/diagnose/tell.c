@@ -70,7 +70,10 @@ static void print_finding(struct lbx_out *out, const struct lbx_diagnosed *f, bo
 	lbx_wrap(out, 0, INDENT);
 	lbx_styled(out, f->severity == LBX_LOW ? LBX_DIM : LBX_WARNING, "%-*s", INDENT, lbx_severity_name(f->severity));
 	lbx_styled(out, LBX_TITLE, "%s", f->title);
-	lbx_printf(out, " [%s]\n", f->rule->id);
+	lbx_printf(out, " [%s]", f->rule->id);
+	if (is_short && site_of(f, site, sizeof site))
+		lbx_printf(out, ", at %s", site);
+	lbx_printf(out, "\n");
 	if (is_short)
 		return;
 	print_part(out, "", f->evidence);

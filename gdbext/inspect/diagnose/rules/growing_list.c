@@ -1,5 +1,6 @@
 /* Results that are kept time after time, one an evaluation, by the call that makes them: a list that grows. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "inspect/diagnose/rule.h"
@@ -12,6 +13,7 @@ struct site {
 	uint64_t pc, n, first, last; /* tensors; the first and the last evaluation */
 	int64_t bytes;
 	struct lbx_tensor like; /* the first that was seen */
+	bool is_named;          /* all have its name */
 	uint64_t evals[LEAST];  /* of the first LEAST */
 };
 
@@ -27,7 +29,7 @@ static struct site *site_of(struct growing *g, const struct lbx_tensor *t)
 			return &g->list[i];
 	if (g->n == SITES)
 		return NULL;
-	g->list[g->n] = (struct site){ .pc = t->site, .first = t->eval, .like = *t };
+	g->list[g->n] = (struct site){ .pc = t->site, .first = t->eval, .like = *t, .is_named = t->name[0] };
 	return &g->list[g->n++];
 }
 
@@ -45,6 +47,7 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	if (s->n < LEAST)
 		s->evals[s->n] = t->eval;
 	s->n++;
+	s->is_named &= strcmp(s->like.name, t->name) == 0;
 	s->bytes += t->buffer_bytes;
 	s->first = t->eval < s->first ? t->eval : s->first;
 	s->last = t->eval > s->last ? t->eval : s->last;
@@ -78,17 +81,21 @@ static bool tell(struct lbx_case *c, const struct site *s)
 {
 	bool is_much = s->bytes >= BYTES_MEDIUM;
 	struct lbx_diagnosed *f = lbx_case_found(c, is_much ? LBX_MEDIUM : LBX_LOW, is_much ? 0.7 : 0.6);
-	char bytes[32], type[LBX_TYPE_MAX];
+	char bytes[32], type[LBX_TYPE_MAX], first[LBX_DESCRIPTION_MAX];
+	struct lbx_key key = lbx_tensor_key(&s->like);
 
 	if (!f)
 		return lb_ok();
 	f->pc = s->pc;
+	lbx_diagnosed_tensor(f, &key);
+	lbx_describe(&s->like, first, sizeof first);
 	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 	lbx_describe_type(&s->like, type, sizeof type);
-	LBX_SAY(f->title, "%" PRIu64 " results of one call are held, one of each evaluation", s->n);
+	LBX_SAY(f->title, "%" PRIu64 " results of one call are held, one of each evaluation%s%s", s->n,
+		s->is_named ? ": " : "", s->is_named ? s->like.name : "");
 	LBX_SAY(f->evidence,
-		"Each is %s, made by %s, and none has been let go of: of evaluations %" PRIu64 " to %" PRIu64 ".", type,
-		s->like.op, s->first, s->last);
+		"Each is %s, made by %s, and none has been let go of: of evaluations %" PRIu64 " to %" PRIu64 ". One is %s.",
+		type, s->like.op, s->first, s->last, first);
 	LBX_SAY(f->cost, "%s, and more with each turn", bytes);
 	LBX_SAY(f->advice,
 		"Keep what is needed of them (lb_item()), release the rest, or write over one (lb_replace()).");

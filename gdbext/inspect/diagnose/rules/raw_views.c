@@ -18,8 +18,19 @@ static bool happen(struct lbx_case *c, void *state, const struct lbx_happened *e
 	return true;
 }
 
-static bool tell(struct lbx_case *c, const struct lbx_call *p)
+/* Whether no time is missing: the recorder overwrites its oldest events. */
+static bool has_all(const struct lbx_case *c, const struct lbx_calls *calls)
 {
+	uint64_t seen = 0;
+
+	for (int i = 0; i < calls->n; i++)
+		seen += calls->list[i].times;
+	return !c->root.uncounted[0] && seen == c->root.counters.raw_misuse;
+}
+
+static bool tell(struct lbx_case *c, const struct lbx_call *p, bool is_all)
+{
+	const char *least = is_all ? "" : "at least ";
 	struct lbx_diagnosed *f = lbx_case_found(c, LBX_HIGH, 0.9);
 	char text[LBX_DESCRIPTION_MAX];
 	struct lbx_tensor t;
@@ -32,13 +43,13 @@ static bool tell(struct lbx_case *c, const struct lbx_call *p)
 		lbx_describe(&t, text, sizeof text);
 		lbx_diagnosed_tensor(f, &p->tensors[0]);
 		LBX_SAY(f->evidence,
-			"The last of %" PRIu64
+			"The last of %s%" PRIu64
 			" time%s: %s, made by %s; elements read from there come in the order of memory.",
-			p->times, LB_S(p->times), text, t.op);
+			least, p->times, LB_S(p->times), text, t.op);
 	} else {
 		lb_clear_error();
-		LBX_SAY(f->evidence, "The last of %" PRIu64 " time%s: tensor #%" PRIu64 ", which is gone by now.",
-			p->times, LB_S(p->times), p->tensors[0].id);
+		LBX_SAY(f->evidence, "The last of %s%" PRIu64 " time%s: tensor #%" PRIu64 ", which is gone by now.",
+			least, p->times, LB_S(p->times), p->tensors[0].id);
 	}
 	LBX_SAY(
 	    f->advice,
@@ -50,9 +61,10 @@ static bool tell(struct lbx_case *c, const struct lbx_call *p)
 static bool conclude(struct lbx_case *c, void *state)
 {
 	const struct lbx_calls *calls = state;
+	bool is_all = has_all(c, calls);
 
 	for (int i = 0; i < calls->n; i++)
-		if (!tell(c, &calls->list[i]))
+		if (!tell(c, &calls->list[i], is_all))
 			return false;
 	return true;
 }
