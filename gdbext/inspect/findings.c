@@ -46,7 +46,8 @@ void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text)
 	lbx_printf(out, "%s\n", text);
 }
 
-void lbx_findings_tell(struct lbx_out *out, const char *key, const struct lbx_findings *findings)
+void lbx_findings_tell_first(struct lbx_out *out, const char *key, const struct lbx_findings *findings, int shown,
+			     const char *how)
 {
 	lbx_begin_list(out, key);
 	for (int i = 0; i < findings->n; i++) {
@@ -55,9 +56,18 @@ void lbx_findings_tell(struct lbx_out *out, const char *key, const struct lbx_fi
 			json_pack("{s:s,s:o,s:o,s:o}", "kind", f->kind, "tensor",
 				  lbx_json_int_if(f->tensor, (int64_t)f->tensor), "address",
 				  lbx_json_address(f->address), "text", lbx_json_string(f->text)));
-		lbx_print_folded(out, "  - ", f->text);
+		if (i < shown)
+			lbx_print_folded(out, "  - ", f->text);
 	}
-	if (findings->capped)
+	if (findings->n > shown)
+		lbx_printf(out, "  … %s%d more (`%s` shows them)\n", findings->capped ? "at least " : "",
+			   findings->n - shown, how);
+	else if (findings->capped)
 		lbx_printf(out, "  … and more\n");
 	lbx_end(out);
+}
+
+void lbx_findings_tell(struct lbx_out *out, const char *key, const struct lbx_findings *findings)
+{
+	lbx_findings_tell_first(out, key, findings, findings->n, NULL);
 }

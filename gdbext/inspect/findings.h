@@ -28,5 +28,8 @@ void lbx_findings_deinit(struct lbx_findings *findings);
 void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text);
 /* One a paragraph, folded to the width; a list of objects under `key`. */
 void lbx_findings_tell(struct lbx_out *out, const char *key, const struct lbx_findings *findings);
+/* Likewise, of which text has the first `shown`, and how many follow; `how` names the command that shows those. */
+void lbx_findings_tell_first(struct lbx_out *out, const char *key, const struct lbx_findings *findings, int shown,
+			     const char *how);
 
 #endif

@@ -15,6 +15,7 @@
 #include "inspect/origin/cause.h"
 #include "inspect/origin/origin.h"
 #include "lazybones.h"
+#include "report_of.h"
 #include "self.h"
 
 /* What `origin` says. */
@@ -653,6 +654,36 @@ static void causes(void **state)
 	assert_string_equal(lbx_cause_text(&(struct lbx_cause){ .op = "reshape" }, text, sizeof text), "");
 }
 
+/* Many are told as the first, and how many follow; what was not asked for is not known to have none. */
+static void many_come_of_one(void **state)
+{
+	char name[32];
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *first = lb_named("first", lb_log(lb_full(LB_SHAPE(4), -1, LB_F32)));
+		assert_true(lb_eval(first));
+		for (int i = 0; i < 8; i++) {
+			snprintf(name, sizeof name, "later.%d", i);
+			assert_true(lb_eval(lb_named(name, lb_multiply(first, lb_scalar(i + 1)))));
+		}
+		const char *text = report_of(self, "");
+		holds(text, "NaN and Inf\n  - first (#");
+		holds(text, "  … 4 more (`list --nan --inf` shows them)\n");
+		lacks(text, "- later.4");
+		text = report_of(self, "--json");
+		holds(text, "later.7");
+		text = session_says(self, "doctor", "--only N1");
+		holds(text, "NaN in first, and in 8 other tensors [N1]");
+		text = session_says(self, "doctor", "later.* --only N1");
+		holds(text, "NaN in later.0, and in 7 other tensors named later.* [N1]");
+		holds(text, "Its origin: first (#");
+		text = session_says(self, "doctor", "later.3 --only N1");
+		holds(text, "NaN in later.3 [N1]");
+		lacks(text, "computed after");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -677,6 +708,7 @@ int main(void)
 		cmocka_unit_test(the_user_can_stop_it),
 		cmocka_unit_test(json_tells_the_same),
 		cmocka_unit_test_setup_teardown(records_that_lie, session_start, session_stop),
+		cmocka_unit_test(many_come_of_one),
 		cmocka_unit_test(causes),
 	};
 	return cmocka_run_group_tests(tests, open_self, close_self);

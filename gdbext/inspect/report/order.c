@@ -10,14 +10,12 @@
 #include "inspect/report/parts.h"
 #include "target/printable.h"
 
-enum { SHOWN_BAD = 5 };
-
 static void print_findings(struct lbx_out *page, const struct lbx_findings *findings)
 {
-	bool folds = findings->n > SHOWN_BAD;
+	bool folds = findings->n > LBX_BAD_SHOWN;
 
 	for (int i = 0; i < findings->n; i++) {
-		if (folds && i == SHOWN_BAD)
+		if (folds && i == LBX_BAD_SHOWN)
 			lbx_printf(page, "<details><summary>%d more</summary>\n", findings->n - i);
 		lbx_page_paragraph(page, "bad", findings->list[i].text);
 	}

@@ -8,6 +8,8 @@
 #include "inspect/operand/frames.h"
 #include "inspect/show/work.h"
 
+enum { LBX_BAD_SHOWN = 5 /* of findings about values: then, how many more there are */ };
+
 /* Sections that cannot always be made, as in a core that is cut. */
 enum lbx_section {
 	LBX_SECTION_THREADS,

@@ -156,14 +156,16 @@ static void tell_works(struct lbx_context *context, const struct lbx_report *r)
 	lbx_end(context->out);
 }
 
-static void tell_values(struct lbx_out *out, const struct lbx_report *r)
+static void tell_values(struct lbx_context *context, const struct lbx_report *r)
 {
+	struct lbx_out *out = context->out;
 	const struct lbx_nonfinite *n = &r->diagnosis.nonfinite;
-	char bytes[32];
+	char bytes[32], how[64];
 
 	lbx_begin(out, "nonfinite");
 	title(out, "NaN and Inf");
-	lbx_findings_tell(out, "findings", &r->diagnosis.bad);
+	snprintf(how, sizeof how, "%slist --nan --inf", context->prefix ? context->prefix : "");
+	lbx_findings_tell_first(out, "findings", &r->diagnosis.bad, LBX_BAD_SHOWN, how);
 	LBX_KEYS(out, json_pack("{s:I,s:I,s:I}", "searched", (json_int_t)n->searched, "skipped", (json_int_t)n->skipped,
 				"masked", (json_int_t)n->masked));
 	lbx_end(out);
@@ -321,7 +323,7 @@ static void tell_tensors(struct lbx_context *context, const struct lbx_report *r
 		title(out, "In flight");
 	tell_flights(context, r);
 	tell_works(context, r);
-	tell_values(out, r);
+	tell_values(context, r);
 	tell_memory(context, r);
 	tell_events(context, r);
 	tell_suspicions(out, r);

@@ -81,12 +81,16 @@ static int first_of(const struct lbx_findings *found, const struct lbx_origin_st
 	return 0;
 }
 
-static void say_title(struct lbx_diagnosed *f, const struct lbx_findings *found, const char *what, const char *name)
+/* Of those that were asked for. */
+static void say_title(const struct lbx_case *c, struct lbx_diagnosed *f, const struct lbx_findings *found, const char *what,
+		      const char *name)
 {
 	LBX_SAY(f->title, "%s in %s", what, name);
 	if (found->n > 1)
 		LBX_SAY(f->title, ", and in %s%d other tensor%s", found->capped ? "at least " : "", found->n - 1,
 			LB_S(found->n - 1));
+	if (found->n > 1 && c->names)
+		LBX_SAY(f->title, " named %s", c->names);
 }
 
 /* What is known of where it begins. */
@@ -99,7 +103,9 @@ static void say_begin(struct lbx_case *c, struct lbx_diagnosed *f, const struct 
 		f->pc = story->site ? story->site : f->pc;
 	} else if (found->n > 1) {
 		LBX_SAY(f->evidence, " It is the first that was computed of those that are there%s.",
-			c->names ? " and were looked at" : "");
+			c->names ? " and were asked for" : "");
+	} else if (c->names) {
+		LBX_SAY(f->evidence, " Tensors that were not asked for may have had it before.");
 	}
 	if (story->is_gone)
 		LBX_SAY(f->evidence, " What it was computed from is gone, and may have had it before.");
@@ -122,7 +128,7 @@ static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 		find_story(c, &first->key, &story);
 	lbx_tensor_take_computed(&t);
 	lbx_tensor_id_text(&t, number);
-	say_title(f, found, is_nan ? "NaN" : "Inf", t.name[0] ? t.name : number);
+	say_title(c, f, found, is_nan ? "NaN" : "Inf", t.name[0] ? t.name : number);
 	LBX_SAY(f->evidence, "%s.", first->text);
 	say_groups(f, &t);
 	say_others(f, found, i);
