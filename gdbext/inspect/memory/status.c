@@ -10,7 +10,7 @@
 enum { MAX_THREADS = 64, MAX_STREAMS = 64 };
 
 struct counts {
-	uint64_t by_state[LBX_STATES], named, watched, bad;
+	uint64_t by_state[LBX_STATES], named, watched, looked_at /* for NaN */, bad;
 	uint64_t buffers;
 	int64_t bytes; /* of the buffers */
 };
@@ -32,6 +32,7 @@ static bool count(struct lbx_context *context, struct lbx_tensors *tensors, stru
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
 		ret->by_state[lbx_told_state(&t)]++;
 		ret->named += t.name[0] != '\0';
+		ret->looked_at += (t.watch & LB_WATCH_NAN) != 0;
 		ret->watched += (t.watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1)) != 0;
 		if (++n % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)n, 0))
 			return false;
@@ -175,12 +176,28 @@ static json_t *json_counters(const struct lbx_root *root)
 	return o;
 }
 
-static void tell_counters(struct lbx_out *out, const struct lbx_root *root)
+/* NaN is counted only while somebody looks: none seen is no news where nobody did. */
+static void print_nan(struct lbx_context *context, uint64_t seen, bool looks)
 {
+	if (seen || looks)
+		lbx_printf(context->out, "%" PRIu64 " operation%s with NaN or Inf seen", seen, LB_S(seen));
+	else
+		lbx_printf(context->out,
+			   "no debugger looks for NaN or Inf (`tensor catch nan` in gdb does; `%sdoctor` tells of values "
+			   "that are there)",
+			   context->prefix ? context->prefix : "");
+}
+
+static void tell_counters(struct lbx_context *context, const struct lbx_root *root, const struct counts *c)
+{
+	struct lbx_out *out = context->out;
 	const struct lb_counters *k = &root->counters;
 	char active[32], peak[32], cache[32], limit[32];
 
+	bool looks = (root->watch_all & LB_WATCH_NAN) || c->looked_at;
+
 	LBX_KEY(out, "counters", json_counters(root));
+	LBX_KEY(out, "looks_for_nan", json_boolean(looks));
 	if (root->uncounted[0]) {
 		row(out, "counters");
 		lbx_styled(out, LBX_WARNING, "not known: %s\n", root->uncounted);
@@ -199,10 +216,10 @@ static void tell_counters(struct lbx_out *out, const struct lbx_root *root)
 		   " of them fused\n",
 		   k->evals, LB_S(k->evals), k->implicit_evals, k->ops, LB_S(k->ops), k->fused);
 	row(out, "trouble");
-	lbx_printf(out,
-		   "%" PRIu64 " raw accesses to strided views, %" PRIu64 " operation%s with NaN or Inf seen, %" PRIu64
-		   " failed calls\n",
-		   k->raw_misuse, k->nan_seen, LB_S(k->nan_seen), k->errors);
+	lbx_printf(out, "%" PRIu64 " raw access%s to strided views, %" PRIu64 " failed call%s, ", k->raw_misuse,
+		   LB_PLURAL(k->raw_misuse, "", "es"), k->errors, LB_S(k->errors));
+	print_nan(context, k->nan_seen, looks);
+	lbx_printf(out, "\n");
 }
 
 static void tell_status(struct lbx_context *context, const struct lbx_root *root, const struct counts *c)
@@ -229,7 +246,7 @@ static void tell_status(struct lbx_context *context, const struct lbx_root *root
 	lbx_end(out);
 	if (c->bad)
 		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
-	tell_counters(out, root);
+	tell_counters(context, root, c);
 	tell_watches(out, root, c);
 }
 

@@ -243,10 +243,12 @@ static void tell_counters(struct lbx_top *top)
 	lbx_printf(out, "ops      %.1f/s, %.0f %% of them in fused chains\n", RATE(top, ops),
 		   RATE(top, ops) > 0 ? 100 * RATE(top, fused) / RATE(top, ops) : 0);
 	lbx_printf(out, "tensors  %" PRIu64 " alive, %+.1f/s\n", c->created - c->freed, growth(top));
-	lbx_printf(out,
-		   "trouble  %" PRIu64 " misuse%s of views, %" PRIu64 " NaN, %" PRIu64 " error%s, %" PRIu64
-		   " event%s lost\n",
-		   c->raw_misuse, LB_S(c->raw_misuse), c->nan_seen, c->errors, LB_S(c->errors), top->lost,
+	lbx_printf(out, "trouble  %" PRIu64 " misuse%s of views, ", c->raw_misuse, LB_S(c->raw_misuse));
+	if (c->nan_seen || (top->root.watch_all & LB_WATCH_NAN))
+		lbx_printf(out, "%" PRIu64 " NaN", c->nan_seen);
+	else
+		lbx_printf(out, "NaN not looked for everywhere");
+	lbx_printf(out, ", %" PRIu64 " error%s, %" PRIu64 " event%s lost\n", c->errors, LB_S(c->errors), top->lost,
 		   LB_S(top->lost));
 }
 
