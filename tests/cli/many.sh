@@ -92,6 +92,14 @@ logs_of_values()
 	check 'log: nothing that is finite' '         -           -           -           -  3 NaN, 0 Inf' log "$logs/nan.jsonl"
 	check 'log: likewise as JSON' '"min":null,"max":null,"nan":3,"inf":0,"first_std":null,"last_std":null' \
 		log "$logs/nan.jsonl" --json
+	sed '5,$s/"nan":0/"nan":3/; 3s/"inf":0/"inf":2/' "$logs/good.jsonl" >"$logs/later.jsonl"
+	check 'log: where NaN came first' 'the first NaN that was logged: layers.2.w, time 1 (line 5, evaluation 3), made by random_normal: 3 NaN, 0 Inf' \
+		log "$logs/later.jsonl"
+	check 'log: and Inf' 'the first Inf that was logged: layers.1.w, time 1 (line 3, evaluation 2), made by random_normal: 0 NaN, 2 Inf' \
+		log "$logs/later.jsonl"
+	check 'log: likewise, as JSON' '"first_nan":{"name":"layers.2.w","op":"random_normal","time":1,"step":5,"eval":3,"nan":3,"inf":0,' \
+		log "$logs/later.jsonl" --json
+	check 'log: where there was none' '"first_nan":null,"first_inf":null' log "$logs/good.jsonl" --json
 	printf '%s\n' 'layers.* -1e9 1e9' >"$logs/ranges"
 	check 'log: NaN is within no range' '12 times beyond -1e+09 to 1e+09, first layers.0.w' log "$logs/nan.jsonl" --expect "$logs/ranges"
 	sed 's/layers.0.w/layers\\n0/' "$logs/good.jsonl" >"$logs/lines.jsonl"

@@ -207,7 +207,7 @@ static bool tell_one(struct lbx_context *context, struct one *one)
 	if (one->id)
 		lbx_tell(out, "  #%pF", LBX_UINT("id", one->id));
 	else
-		lbx_printf(out, "  logged");
+		lbx_tell(out, "  %pF", LBX_TEXT("state", "logged"));
 	LBX_KEY(out, "evaluation", lbx_json_int_if(one->eval > 0, (int64_t)one->eval));
 	if (one->eval)
 		lbx_printf(out, ", %sevaluation %" PRIu64, one->kind == GONE ? "after " : "", one->eval);
@@ -216,7 +216,7 @@ static bool tell_one(struct lbx_context *context, struct one *one)
 	} else if (one->kind == GONE) {
 		tell_gone(context, one);
 	} else {
-		lbx_tell(out, ", %pF: ", LBX_TEXT("state", "logged"));
+		lbx_printf(out, ": ");
 		tell_figures(out, "figures", l->count, l->nan, l->inf, l->figures[LBX_LOGGED_MIN], l->figures[LBX_LOGGED_MAX],
 			     l->figures[LBX_LOGGED_MEAN], l->figures[LBX_LOGGED_STD]);
 	}

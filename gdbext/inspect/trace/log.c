@@ -105,6 +105,7 @@ static json_t *json_figure(double figure)
 static void key_entry(struct lbx_out *out, const struct lbx_value_log *log, const struct lbx_logged *e)
 {
 	LBX_KEY(out, "name", lbx_json_string(log->names[e->name]->name));
+	LBX_KEY(out, "op", lbx_json_text(log->ops[e->op]));
 	LBX_KEY(out, "time", json_integer(e->nth));
 	LBX_KEY(out, "step", json_integer((json_int_t)e->step));
 	LBX_KEY(out, "eval", json_integer((json_int_t)e->eval));
@@ -238,6 +239,35 @@ static void tell_names(struct lbx_out *out, const struct lbx_value_log *log, int
 		lbx_printf(out, "  … %zu more (--limit 0 shows all)\n", log->n_names - n);
 }
 
+/* Where one of them came up first; `before`: an entry that has been told, or NULL. */
+static const struct lbx_logged *tell_first_odd(struct lbx_out *out, const struct lbx_value_log *log, const char *key,
+					       const char *kind, const struct lbx_logged *before)
+{
+	char what[LBX_LINE_MAX], op[LBX_LINE_MAX];
+	size_t i = 0;
+	bool is_nan = strcmp(kind, "NaN") == 0;
+
+	while (i < log->n && (is_nan ? log->list[i].nan : log->list[i].inf) == 0)
+		i++;
+	if (i == log->n) {
+		LBX_KEY(out, key, json_null());
+		return NULL;
+	}
+	const struct lbx_logged *e = &log->list[i];
+	describe(log, e, what, sizeof what);
+	snprintf(op, sizeof op, "%s", log->ops[e->op]);
+	lbx_make_printable(op);
+	lbx_begin(out, key);
+	key_entry(out, log, e);
+	lbx_wrap(out, 0, 2);
+	if (e != before) {
+		lbx_styled(out, LBX_WARNING, "the first %s that was logged: %s", kind, what);
+		lbx_printf(out, "%s%s: %" PRId64 " NaN, %" PRId64 " Inf\n", *op ? ", made by " : "", op, e->nan, e->inf);
+	}
+	lbx_end(out);
+	return e;
+}
+
 static void tell_heading(struct lbx_out *out, const char *path, const struct lbx_value_log *log)
 {
 	lbx_tell(out, "%pF: %pF of %pF%s\n", LBX_STYLED(LBX_FILE, "log", path), LBX_COUNT("values", log->n, "value"),
@@ -362,6 +392,9 @@ static bool tell(struct lbx_context *context, const struct lbx_args *args, const
 		compare_with_ranges(log, ranges);
 		found |= tell_ranges(out, log, ranges) > 0;
 	}
+	if (args->n == 1)
+		tell_first_odd(out, log, "first_inf", "Inf",
+			       tell_first_odd(out, log, "first_nan", "NaN", NULL));
 	if (args->n == 1 && !lbx_args_option(args, "expect"))
 		tell_names(out, log, limit);
 	lbx_end(out);
@@ -399,8 +432,8 @@ const struct lbx_command lbx_command_log = {
 		"computed, without stopping: min, max, mean, std, L2, NaN, Inf, and a hash of the elements.\n"
 		"LAZYBONES_LOG_NAMES takes patterns, with commas between; without it all names are logged.\n"
 		"In gdb, log 'NAMES' --out FILE begins that in the program that runs, and log --off ends it.\n"
-		"This shows such a file: how often each name was computed, and within which range; with OTHER\n"
-		"which values are the same, and the first that differs; with --expect, whose lines are\n"
+		"This shows such a file: where NaN and Inf came up first, how often each name was computed, and\n"
+		"within which range; with OTHER which values are the same, and the first that differs; with --expect, whose lines are\n"
 		"`PATTERN LOW HIGH`, those that are beyond.\n"
 		"Example: log run.jsonl, log run.jsonl before.jsonl, log run.jsonl --expect ranges.txt",
 	.min_args = 0,

@@ -51,6 +51,22 @@ static struct lbx_logged_name *name_of(struct lbx_value_log *log, const char *na
 	return known;
 }
 
+/* There are few of them. */
+static bool take_op(struct lbx_value_log *log, const char *op, uint32_t *ret)
+{
+	size_t i = 0;
+
+	while (i < log->n_ops && strcmp(log->ops[i], op) != 0)
+		i++;
+	if (i == log->n_ops) {
+		if (!lb_reserve(log->ops, log->ops_room, i + 1) || !(log->ops[i] = strdup(op)))
+			return false;
+		log->n_ops++;
+	}
+	*ret = (uint32_t)i;
+	return true;
+}
+
 /* ---- a line ---- */
 
 static bool take_count(const json_t *o, const char *key, int64_t *ret)
@@ -112,13 +128,14 @@ static bool take(const json_t *o, struct lbx_logged *ret)
 static bool add(struct lbx_value_log *log, const char *path, size_t number, const json_t *o)
 {
 	const char *name = json_string_value(json_object_get(o, "name"));
+	const char *op = json_string_value(json_object_get(o, "op"));
 	struct lbx_logged one;
 
 	if (!name || !take(o, &one))
 		return lb_fail("%s, line %zu: no entry of a log of values (LAZYBONES_LOG, or `log --out`)", path,
 			       number);
 	struct lbx_logged_name *of = name_of(log, name);
-	if (!of || !lb_reserve(log->list, log->room, log->n + 1) || !lb_reserve(of->entries, of->room, of->n + 1))
+	if (!of || !take_op(log, op ? op : "", &one.op) || !lb_reserve(log->list, log->room, log->n + 1) || !lb_reserve(of->entries, of->room, of->n + 1))
 		return lb_fail("out of memory for a log of %zu lines", log->n);
 	one.name = of->number;
 	one.nth = (uint32_t)of->n + 1;
@@ -181,6 +198,9 @@ void lbx_value_log_close(struct lbx_value_log *log)
 		free(log->names[i]->entries);
 		free(log->names[i]);
 	}
+	for (size_t i = 0; i < log->n_ops; i++)
+		free(log->ops[i]);
+	free(log->ops);
 	free(log->names);
 	free(log->list);
 	*log = (struct lbx_value_log){ .n = 0 };

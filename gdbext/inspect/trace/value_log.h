@@ -23,6 +23,7 @@ struct lbx_logged {
 	uint64_t bag; /* likewise of the elements in whatever order */
 	uint64_t type; /* likewise of the shape */
 	int64_t count, nan, inf;
+	uint32_t op; /* index in the log's operations */
 	double figures[LBX_LOGGED_FIGURES]; /* of the finite values; NaN: there are none */
 };
 
@@ -35,6 +36,8 @@ struct lbx_value_log {
 		uint32_t number;
 	} **names; /* in the order in which they came up */
 	void *tree; /* of them, by name */
+	size_t n_ops, ops_room;
+	char **ops; /* the operations that made them; "" where a line names none */
 	bool is_cut; /* the last line is not whole, as where the program is still running, or has died */
 };
 
