@@ -58,6 +58,10 @@ many_tensors()
 		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved/layers.0.out.npy"
 	check 'many: what only the other has' '2 there that match no other here' \
 		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved"
+	check 'diff: what is nearly the other, transposed' 'With axes 0 and 1 exchanged their correlation is 0.9' \
+		core "$sick" diff layers.0.w 'layers.0.w.T + 0.1 * layers.1.w'
+	check 'diff: shapes that are transposed' 'one of them is transposed? (swapaxes(T, -2, -1) exchanges the axes)' \
+		core "$sick" diff layers.0.out 'layers.0.out.T' --explain off
 	check 'many: as JSON' '"correct":1,"as_expected":0,"look_at_it":0,"broken":1,"not_compared":0,"missing":0,"only_there":0,"tensors":[' \
 		diff "$sick:layers.3.*" "$good" --json
 }

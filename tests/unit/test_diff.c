@@ -15,6 +15,7 @@
 #include "inspect/compare/explain.h"
 #include "inspect/compare/formats.h"
 #include "inspect/compare/groups.h"
+#include "inspect/compare/turned.h"
 #include "inspect/compare/where.h"
 #include "kernels/half.h"
 #include "lazybones.h"
@@ -501,6 +502,79 @@ static void without_a_value(void **state)
 	session_destroy(self);
 }
 
+/* ---- nearly the other, transposed ---- */
+
+enum { TALL = 12, WIDE = 9, SQUARE = 10 };
+
+static uint32_t noise_state;
+
+static float noise(void)
+{
+	noise_state = noise_state * 1664525 + 1013904223;
+	return (float)(noise_state >> 8) / (1 << 23) - 1;
+}
+
+/* 1, and this much of noise. */
+static void fill_noisy(void *floats, size_t n, float much)
+{
+	for (size_t i = 0; i < n; i++)
+		((float *)floats)[i] = 1 + noise() * much;
+}
+
+static struct lbx_turned turned(const float *a, int rank, const int64_t *shape, const float *b, const int64_t *other)
+{
+	int64_t n = 1;
+	struct lbx_turned ret;
+
+	for (int i = 0; i < rank; i++)
+		n *= shape[i];
+	struct lbx_array one = array_of(a, n * 4, LB_F32, rank, shape), two = array_of(b, n * 4, LB_F32, rank, other);
+	assert_true(lbx_find_turned(&one, &two, &out, &ret));
+	return ret;
+}
+
+static void nearly_transposed(void **state)
+{
+	static float a[3][TALL][WIDE], b[3][WIDE][TALL], sides[4][SQUARE][SQUARE];
+	int64_t tall[] = { 3, TALL, WIDE }, wide[] = { 3, WIDE, TALL }, square[] = { SQUARE, SQUARE };
+	struct lbx_turned t;
+
+	(void)state;
+	noise_state = 7;
+	for (int p = 0; p < 3; p++)
+		for (int i = 0; i < TALL; i++)
+			for (int k = 0; k < WIDE; k++) {
+				a[p][i][k] = 1 + noise();
+				b[p][k][i] = a[p][i][k] + noise() / 10;
+			}
+	b[1][2][3] = NAN; /* one of many */
+	t = turned(a[0][0], 3, tall, b[0][0], wide);
+	assert_true(t.is_near && t.turned > 0.95 && t.axes[0] == 1 && t.axes[1] == 2);
+	assert_true(lbx_turns(&(struct lbx_array){ .rank = 2, .shape = { 2, 3 } },
+			      &(struct lbx_array){ .rank = 2, .shape = { 3, 2 } }));
+	assert_false(lbx_turns(&(struct lbx_array){ .rank = 2, .shape = { 2, 3 } },
+			       &(struct lbx_array){ .rank = 2, .shape = { 2, 3 } }));
+	/* what has nothing in common but its size and its mean */
+	fill_noisy(b, sizeof b / sizeof ***b, 0.1f);
+	assert_false(turned(a[0][0], 3, tall, b[0][0], wide).is_near);
+	fill_noisy(b, sizeof b / sizeof ***b, 0);
+	assert_false(turned(a[0][0], 3, tall, b[0][0], wide).is_near);
+	/* square ones: a symmetric one is its own transpose, and as near as it is */
+	for (int i = 0; i < SQUARE; i++)
+		for (int k = 0; k < SQUARE; k++) {
+			sides[0][i][k] = noise();
+			sides[1][k][i] = sides[0][i][k] + noise() / 100;
+		}
+	t = turned(sides[0][0], 2, square, sides[1][0], square);
+	assert_true(t.is_near && t.turned > 0.99 && fabs(t.plain) < 0.8);
+	for (int i = 0; i < SQUARE; i++)
+		for (int k = 0; k < SQUARE; k++) {
+			sides[2][i][k] = sides[0][i][k] + sides[0][k][i];
+			sides[3][i][k] = sides[2][i][k] + noise() / 100;
+		}
+	assert_false(turned(sides[2][0], 2, square, sides[3][0], square).is_near);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -510,6 +584,7 @@ int main(void)
 		cmocka_unit_test(endless),
 		cmocka_unit_test(places),
 		cmocka_unit_test(groups),
+		cmocka_unit_test(nearly_transposed),
 		cmocka_unit_test(formats),
 		cmocka_unit_test(without_a_value),
 		cmocka_unit_test_setup_teardown(commands, session_start, session_stop),

@@ -16,6 +16,7 @@
 #include "inspect/compare/groups.h"
 #include "inspect/compare/closeness.h"
 #include "inspect/compare/many.h"
+#include "inspect/compare/turned.h"
 #include "inspect/compare/where.h"
 #include "inspect/convenience.h"
 #include "inspect/formula/formula.h"
@@ -35,6 +36,7 @@ struct diff {
 	struct lbx_comparison c;
 	struct lbx_where where;
 	struct lbx_explanations explanations;
+	struct lbx_turned turned; /* where there is none */
 	bool is_of_part; /* they are of the part alone in which the two differ */
 	struct lbx_groups groups;
 	int64_t group;
@@ -209,6 +211,27 @@ static void print_explanations(struct lbx_out *out, const struct diff *d)
 		lbx_printf(out, "none found%s\n", e->out_of_time ? ": out of time (--seconds)" : "");
 }
 
+/* No explanation: it does not hold for the elements. */
+static void tell_turned(struct lbx_out *out, const struct diff *d)
+{
+	const struct lbx_turned *t = &d->turned;
+
+	if (!t->is_near) {
+		LBX_KEY(out, "turned", json_null());
+		return;
+	}
+	LBX_KEY(out, "turned",
+		json_pack("{s:[i,i],s:o,s:o}", "axes", t->axes[0], t->axes[1], "correlation",
+			  lbx_json_double(t->turned), "without",
+			  d->same_shape ? lbx_json_double(t->plain) : json_null()));
+	field(out, "hint");
+	lbx_printf(out, "one of them is transposed? With axes %d and %d exchanged their correlation is %.4f", t->axes[0],
+		   t->axes[1], t->turned);
+	if (d->same_shape)
+		lbx_printf(out, ", and %.4f as they are", t->plain);
+	lbx_printf(out, "; swapaxes(T, %d, %d) in the place of T compares these\n", t->axes[0], t->axes[1]);
+}
+
 static void print_groups(struct lbx_out *out, const struct diff *d)
 {
 	const struct lbx_groups *g = &d->groups;
@@ -369,6 +392,7 @@ static void tell(struct lbx_out *out, const struct diff *d)
 	if (d->explains) {
 		LBX_KEY(out, "explanations", json_explanations(&d->explanations, d->is_of_part));
 		print_explanations(out, d);
+		tell_turned(out, d);
 	}
 	if (d->same_shape && !equal)
 		tell_verdict(out, d);
@@ -420,7 +444,8 @@ static bool fail_for_shapes(const struct diff *d)
 
 	lbx_format_list(d->a.array.shape, d->a.array.rank, left, sizeof left);
 	lbx_format_list(d->b.array.shape, d->b.array.rank, right, sizeof right);
-	return lb_fail("%s has shape %s, but %s has %s", d->a.label, left, d->b.label, right);
+	return lb_fail("%s has shape %s, but %s has %s%s", d->a.label, left, d->b.label, right,
+		       lbx_turns(&d->a.array, &d->b.array) ? ": one of them is transposed? (swapaxes(T, -2, -1) exchanges the axes)" : "");
 }
 
 static bool compare_shapes(struct diff *d)
@@ -466,7 +491,9 @@ static bool run(struct lbx_context *context, struct diff *d)
 	d->explains = d->explains && !equal && !d->where.nan_alone;
 	if (d->explains && !explain(context, d))
 		return false;
-	if (!d->same_shape && d->explanations.n == 0)
+	if (d->explains && d->explanations.n == 0 && !lbx_find_turned(&d->a.array, &d->b.array, out, &d->turned))
+		return false;
+	if (!d->same_shape && d->explanations.n == 0 && !d->turned.is_near)
 		return fail_for_shapes(d);
 	tell(out, d);
 	if (d->same_shape) {
@@ -581,7 +608,8 @@ const struct lbx_command lbx_command_diff = {
 		"Then it searches for an explanation: axes, halves or channels in another order, a\n"
 		"strided view read raw, heads split by a reshape alone, a factor, an offset, a shift, a\n"
 		"norm, weights or RoPE that one lacks or has otherwise, scale and shift exchanged, the\n"
-		"rounding of a dtype, bytes; where none explains all, one of the part that differs.\n"
+		"rounding of a dtype, bytes; where none explains all, one of the part that differs. Where there is\n"
+		"none, a hint tells of what is nearly the other, transposed.\n"
 		"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
 		"T may be a pattern, as 'layers.*': then OTHER is a file, a folder of files, a core or pid/PID,\n"
 		"each tensor is compared with that of its name, in the order in which they were computed, a line\n"
@@ -600,7 +628,7 @@ const struct lbx_command lbx_command_diff = {
 		{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
 		{ "explain", "WHAT", "off: do not search for an explanation" },
 		{ "seconds", "N", "search for N seconds at most (default 10)" },
-		{ "limit", "N", "of a pattern: show N lines at most; 0, as without it: all" },
+		{ "limit", "N", "of a pattern: show N lines at most (default all); 0: all" },
 		{ "group", "N", "relative error by groups of N along the last axis" },
 	},
 	.run = run_diff,
