@@ -270,7 +270,7 @@ const struct lbx_verb lbx_verb_top = {
 			"\n"
 			"Example: lazybones top 4711",
 		.options = {
-			{ "once", NULL, "print it once, over one interval, and end" },
+			{ "once", NULL, "print it only once, over one interval, and end" },
 			{ "json", NULL, "the same as JSON" },
 			{ "interval", "MS", "milliseconds between two looks (default 1000)" },
 		},

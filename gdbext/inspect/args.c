@@ -38,8 +38,19 @@ static bool is_inspection(const struct lbx_command *command)
 
 /* ---- options ---- */
 
+/* Options that were called otherwise: the old word does as before, and no help tells of it. */
+static const struct {
+	const char *command, *old, *name;
+} renamed[] = {
+	{ "symbols", "limit", "bytes" },
+};
+
 static int option_index(const struct lbx_command *command, const char *name, size_t n)
 {
+	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (strcmp(renamed[i].command, command->name) == 0 && strlen(renamed[i].old) == n &&
+		    memcmp(renamed[i].old, name, n) == 0)
+			return option_index(command, renamed[i].name, strlen(renamed[i].name));
 	for (int i = 0; i < OPTIONS_MAX && command->options[i].name; i++)
 		if (strlen(command->options[i].name) == n && memcmp(command->options[i].name, name, n) == 0)
 			return i;

@@ -648,9 +648,30 @@ static void every_command_has_help(void **state)
 	finish(&s);
 }
 
+/* One word, one meaning: of rows, of times, of a moment. */
+static void options_mean_the_same(void **state)
+{
+	int n = 0;
+
+	(void)state;
+	for (const struct lbx_command *const *row = lbx_commands; *row; row++)
+		for (const struct lbx_option *o = (*row)->options; o < (*row)->options + 20 && o->name; o++) {
+			bool is_limit = strcmp(o->name, "limit") == 0, is_since = strcmp(o->name, "since") == 0;
+			if (is_limit && (strcmp(o->value, "N") != 0 || !strstr(o->help, "0: all")))
+				fail_msg("%s --limit is of rows, and 0 is all: %s", (*row)->name, o->help);
+			if (is_since && !strstr("MARK POINT", o->value))
+				fail_msg("%s --since takes a moment: %s", (*row)->name, o->help);
+			if (strcmp(o->name, "once") == 0 && (o->value || !strstr(o->help, "only once")))
+				fail_msg("%s --once is a time, then it is over: %s", (*row)->name, o->help);
+			n += is_limit + is_since;
+		}
+	assert_true(n > 10);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_mean_the_same),
 		cmocka_unit_test(values_are_printed),
 		cmocka_unit_test(what_cannot_be_printed),
 		cmocka_unit_test(tensors_are_selected),

@@ -413,9 +413,11 @@ static void mistakes_are_named(void **state)
 	assert_non_null(strstr(session_says(s, "symbols", ""), "symbols: --out FILE says where"));
 	assert_non_null(strstr(session_says(s, "symbols", "--remove"), "symbols: --out FILE says where"));
 	assert_non_null(strstr(session_says(s, "symbols", "--auto on"), "symbols: --out FILE says where"));
-	assert_non_null(strstr(session_says(s, "symbols", "--limit -1"), "--limit must be from 0 to"));
-	assert_non_null(strstr(session_says(s, "symbols", "--limit 1X"), "such as 65536 or 2G, not 1X"));
-	assert_null(strstr(session_says(s, "symbols", "--limit 1K"), "--limit"));
+	assert_non_null(strstr(session_says(s, "symbols", "--bytes -1"), "--bytes must be from 0 to"));
+	assert_non_null(strstr(session_says(s, "symbols", "--bytes 1X"), "such as 65536 or 2G, not 1X"));
+	assert_null(strstr(session_says(s, "symbols", "--bytes 1K"), "--bytes"));
+	assert_null(strstr(session_says(s, "symbols", "--limit 1K"), "--limit")); /* as it was called */
+	assert_non_null(strstr(session_says(s, "symbols", "--limit -1"), "--bytes must be from 0 to"));
 	assert_non_null(strstr(session_says(s, "symbols", "--auto sometimes"), "not 'sometimes'"));
 	assert_non_null(strstr(session_says(s, "symbols", "--out /nonexistent/x.o"),
 			       "/nonexistent/x.o: cannot be written: No such file"));

@@ -369,7 +369,7 @@ static void tell(const struct job *job, const struct tally *t, int64_t limit)
 	}
 	lbx_end(out);
 	if (shown < t->different && job->n_read > 1)
-		lbx_printf(out, "and %lld more (--limit shows more)\n", (long long)(t->different - shown));
+		lbx_printf(out, "… %lld more (--limit 0 shows all)\n", (long long)(t->different - shown));
 	lbx_end(out);
 }
 

@@ -74,7 +74,7 @@ static void tell_too_large(struct lbx_out *out, const struct lbx_typed *t)
 		     "`tensor print` shows any part",
 		     n, LIMIT_MAX);
 	else if (wanted)
-		line(out, 4, "  %" PRId64 " <optimized out>: of more than %" PRId64 " bytes; --limit %" PRId64 " %s %s",
+		line(out, 4, "  %" PRId64 " <optimized out>: of more than %" PRId64 " bytes; --bytes %" PRId64 " %s %s",
 		     n, t->limit, wanted, LB_PLURAL(wanted, "copy", "copies"), LB_PLURAL(n, "it", "them"));
 	else
 		line(out, 4, "  %" PRId64 " <optimized out>: copies take at most %d bytes together", n, LBX_COPIES_MAX);
@@ -215,7 +215,7 @@ static bool run_symbols(struct lbx_context *context, const struct lbx_args *args
 	struct lbx_tensors *tensors;
 	unsigned machine = 0;
 
-	if (!lbx_args_bytes(args, "limit", 0, LIMIT_MAX, &typed.limit) ||
+	if (!lbx_args_bytes(args, "bytes", 0, LIMIT_MAX, &typed.limit) ||
 	    !parse_auto(lbx_args_option(args, "auto"), &automatic))
 		return false;
 	if (!context->debugger && (remove || automatic || !path))
@@ -264,7 +264,7 @@ const struct lbx_command lbx_command_symbols = {
 	.max_args = 1,
 	.options = {
 		{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
-		{ "limit", "BYTES", "copy values of up to this many bytes (default 65536)" },
+		{ "bytes", "BYTES", "copy values of up to this many bytes (default 65536)" },
 		{ "auto", "on|off", "do it again at each stop, or no longer (in gdb)" },
 		{ "remove", NULL, "take the variables away (in gdb)" },
 		{ "out", "FILE", "write them to a file, an object for add-symbol-file" },

@@ -21,11 +21,11 @@ print tensor::lazy[0]
 print layer_w
 complete print a_n
 tensor symbols --json
-tensor symbols *qt --limit 10
+tensor symbols *qt --bytes 10
 print blk_0_qt[0]
 tensor symbols nobody
 tensor symbols --remove
 complete print blk_
 tensor symbols --auto often
-tensor symbols --limit -1
+tensor symbols --bytes -1
 tensor symbols --remove --out x
