@@ -37,6 +37,7 @@
 #include "plugin/commands/commands.h"
 #include "plugin/ggml/provider.h"
 #include "plugin/mlx/provider.h"
+#include "plugin/reads/selected.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/guests.h"
 #include "plugin/stops/step.h"
@@ -72,7 +73,9 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
 {
 	(void)self;
 	lbx_graphs_restore((lbx_bridge_read *)cb->target_read);
+	lbx_selected_gdb_look(cb);
 	lbx_bridge_serve((lbx_bridge_read *)cb->target_read);
+	lbx_selected_gdb_look(NULL);
 	return GDB_FAIL; /* never our frame */
 }
 

@@ -935,6 +935,19 @@ enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, co
 	return LBX_FOUND;
 }
 
+bool lbx_expression_pointer(const struct lbx_variables_of *variables, const char *expression, const char **ret_struct,
+			    uint64_t *ret)
+{
+	struct reader r = { .variables = variables, .text = expression };
+	struct object o;
+	Dwarf_Die type;
+
+	if (read_whole(&r, &o) != LBX_FOUND || o.tag != DW_TAG_pointer_type || !lbx_type_is_struct(lbx_type_of(&o.type, &type)))
+		return false;
+	*ret_struct = dwarf_diename(&type);
+	return *ret_struct && number_of(&r, &o, ret);
+}
+
 bool lbx_expression_pointers(const struct lbx_variables_of *variables, const char *expression, lbx_pointer_fn *fn,
 			     void *context, bool *ret_more)
 {

@@ -117,6 +117,9 @@ struct lbx_stacks_ops {
 	/* The pointers in the object that such an expression comes to, those of what is in its containers included; whether
 	 * there is more in it than was looked at. False: it comes to none. NULL: not known. */
 	bool (*within)(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context, bool *ret_more);
+	/* The function of another frame that has a variable of that name, where evaluate() looks at the selected frame alone.
+	 * False: none is known. NULL: it looks at all. */
+	bool (*elsewhere)(struct lbx_stacks *stacks, const char *name, char *ret, size_t size);
 	/* All threads, `max` at most, and what they wait for, without holding the program for that; of what stands still, what
 	 * they may wait for, if the innermost functions of their stacks do (target/waits.h). NULL: not known. */
 	int (*waits)(struct lbx_stacks *stacks, struct lbx_wait *ret, int max);

@@ -394,6 +394,24 @@ static bool fail_with_reason(const char *reason)
 	return lb_fail("%s: %s", message, reason);
 }
 
+/* A debugger looks at the variables of one frame: another may have it. */
+static bool fail_elsewhere(struct lbx_context *context, const char *name)
+{
+	static const char of_words[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	struct lbx_stacks *stacks = context->stacks;
+	char function[256], message[LB_ERROR_MAX];
+
+	if (name[strspn(name, of_words)] || !stacks || !stacks->ops->elsewhere)
+		return false;
+	snprintf(message, sizeof message, "%s", lb_error_message());
+	lb_clear_error();
+	bool found = stacks->ops->elsewhere(stacks, name, function, sizeof function);
+	lb_clear_error();
+	if (!found)
+		return lb_fail("%s", message);
+	return lb_fail("%s; %s has a variable of that name: `frame function %s` goes there", message, function, function);
+}
+
 /* A variable of the name that is known to hold another tensor. */
 static void tell_variable(struct lbx_context *context, const char *name, const struct lbx_tensor *t)
 {
@@ -484,7 +502,10 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		return false;
 	lbx_describe_handles(context, handles, sizeof handles);
 	lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted, names->doubtful, handles);
-	return !names->doubtful[0] && is_expression(text) && names->reason[0] && !null && fail_with_reason(names->reason);
+	if (names->doubtful[0] || null || quoted)
+		return false;
+	return is_expression(text) && names->reason[0] ? fail_with_reason(names->reason)
+						       : fail_elsewhere(context, names->prefixes[n - 1]);
 }
 
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,

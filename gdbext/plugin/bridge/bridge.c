@@ -41,6 +41,9 @@
  * gdb forget its frames (`info breakpoints` of two inferiors does): a request is served only while
  * the response says "no answer".
  *
+ * Where the selected frame stands is asked in a way of its own, without a file of questions and without output:
+ * gdb writes two registers as the next request.
+ *
  * Their output is logged, which takes no process, or goes through a pipe of gdb's own: in gdb 18, which no
  * longer logs what goes to `pipe` or `frame apply`, and whose pager counts what is logged; and for a front end
  * that speaks MI, which is told of each setting that changes (but for one that is made for us, answers.h: a process for each
@@ -290,6 +293,23 @@ static void take_settings(void)
 		memcpy(&bridge.settings, bytes, n);
 }
 
+/* What _lbr has written. */
+static bool take_place(const char *bytes, size_t n)
+{
+	struct {
+		uint64_t mark;
+		struct lbx_bridge_place place;
+	} request;
+
+	if (n != sizeof request)
+		return false;
+	memcpy(&request, bytes, sizeof request);
+	if (request.mark != LBX_PLACE_MARK)
+		return false;
+	lbx_questions_take_place(&request.place);
+	return true;
+}
+
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
@@ -299,7 +319,9 @@ static bool take_request(void)
 	if (n == 0 || !is_awaited())
 		return false;
 	bridge.too_long = false;
-	if (lbx_file_ends_with(LBX_REQUEST_FD, LBX_CALLED)) {
+	if (take_place(head, n)) {
+		return true;
+	} else if (lbx_file_ends_with(LBX_REQUEST_FD, LBX_CALLED)) {
 		if (!take_call(head, n))
 			return false;
 	} else if (strstr(head, LBX_MARK "answers")) {
@@ -380,7 +402,10 @@ static void serve_request(lbx_bridge_read *read)
 	if (lbx_cut_seen())
 		tell_cut();
 	text_end_echo(&bridge.response);
-	if (!interrupted && lbx_questions_are_open() && lbx_questions_put()) {
+	if (!interrupted && lbx_questions_want_place()) {
+		text_clear(&bridge.response);
+		text_printf(&bridge.response, "_lbr\n");
+	} else if (!interrupted && lbx_questions_are_open() && lbx_questions_put()) {
 		text_clear(&bridge.response);
 		text_printf(&bridge.response, "_lba\n");
 	} else if (bridge.next[0]) {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What the response is, as a script, until there is one. */
 #define LBX_SILENCE "echo gdb did not look at a frame: is the thread running?"
@@ -66,6 +67,11 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
     __attribute__((format(printf, 3, 4)));
 /* The level of the frame that the user has selected. False: likewise; or it is none of the stack's. */
 bool lbx_bridge_ask_level(int *ret);
+/* Where the selected frame stands. False: likewise. It costs a fifth of what other questions do. */
+struct lbx_bridge_place {
+	uint64_t pc, sp;
+};
+bool lbx_bridge_ask_place(struct lbx_bridge_place *ret);
 /* Who drives gdb knows what it would print for a command: that need not be asked. */
 void lbx_bridge_tell(const char *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether something was asked that gdb has still to answer. */

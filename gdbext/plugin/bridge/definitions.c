@@ -5,6 +5,9 @@
 #include "plugin/bridge/lines.h"
 #include "plugin/bridge/questions.h"
 
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+
 /* Most of it is so anyway: who speaks MI is not told then. */
 #define PLAINLY \
 	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
@@ -421,6 +424,10 @@ const char lbx_definitions[] =
     "else\n"
     "if $_lb_mi\npipe -d @lb@ interpreter-exec console \"$arg0 $arg1\" @lb@ grep ^=\n"
     "else\n_lb_drop $arg0 $arg1\nend\nend\nend\n"
+    "define _lbr\n"
+    "set $_lb_more = 1\n"
+    "dump binary value " LBX_REQUEST_FILE " {(unsigned long)" TEXT_OF(LBX_PLACE_MARK) ", (unsigned long)$pc, (unsigned long)$sp}\n"
+    "end\n"
     "define _lba\n"
     "set $_lb_more = 1\n"
     "_lb_record source " LBX_QUESTION_FILE "\nend\n";

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/mix.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/reads/objects_gdb.h"
+#include "plugin/reads/debug_info.h"
 #include "plugin/reads/target_gdb.h"
 #include "target/elf_image.h"
 #include "target/lines.h"
@@ -134,7 +134,7 @@ static bool is_that_file(struct lbx_target *target, struct lbx_lines *lines, uin
  * for debug information that is in files of its own is for gdb's settings to say. */
 static bool find_in_files(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
 {
-	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
+	struct lbx_lines *lines = lbx_debug_info_gdb(target);
 
 	memset(ret, 0, sizeof *ret);
 	return lbx_lines_find(lines, pc, 0, ret) && ret->function[0] && ret->line && !lbx_lines_apart(lines, pc) &&

@@ -3,10 +3,13 @@
 #ifndef LBX_PLUGIN_LOOKUP_GDB_H
 #define LBX_PLUGIN_LOOKUP_GDB_H
 
+#include "target/expression.h"
 #include "target/target.h"
 
 /* In the selected frame, in the user's language. */
 bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+/* A handle among these variables, by the program's debug information: a pointer to a record that no namespace has. */
+bool lbx_find_handle(const struct lbx_variables_of *variables, const char *expression, struct lbx_value *ret);
 /* A plain name, of which gdb says that it means nothing in the selected frame, nor anywhere. */
 bool lbx_gdb_lacks(const char *name);
 /* A variable of the selected frame, of which who drives gdb knows what lbx_gdb_evaluate() would ask. */

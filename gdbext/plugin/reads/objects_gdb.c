@@ -1,98 +1,20 @@
 #include "plugin/reads/objects_gdb.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "lazybones.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/reads/core_gdb.h"
+#include "plugin/reads/debug_info.h"
 #include "plugin/reads/lookup_gdb.h"
-#include "plugin/reads/standing.h"
+#include "plugin/reads/selected.h"
 #include "plugin/reads/stacks_gdb.h"
 #include "plugin/reads/target_gdb.h"
-#include "target/core.h"
 #include "target/expression.h"
 #include "target/inlined.h"
 #include "target/lines.h"
-#include "target/loader.h"
 #include "target/variables.h"
-
-enum { PATH = 4096 };
-
-/* Of the process that was looked at last, until it has loaded more. */
-static struct {
-	struct lbx_lines *lines;
-	uint64_t pid, loaded;
-	char program[PATH]; /* of a remote one */
-} kept;
-
-static void forget(void)
-{
-	lbx_lines_destroy(kept.lines);
-	kept.lines = NULL;
-}
-
-static struct lbx_lines *lines_of_process(uint64_t pid, uint64_t loaded)
-{
-	if (kept.lines && kept.pid == pid && kept.loaded == loaded)
-		return kept.lines;
-	forget();
-	kept.pid = pid;
-	kept.loaded = loaded;
-	kept.program[0] = '\0';
-	return kept.lines = lbx_lines_of_process((pid_t)pid);
-}
-
-/* The program's own file, as gdb has it: those of its libraries may be on another machine. */
-static struct lbx_lines *lines_of_remote(struct lbx_target *target, const char *files, uint64_t loaded)
-{
-	static const char title[] = "Symbols from \"";
-	struct lbx_loader loader;
-	uint64_t headers, n;
-	char program[PATH];
-
-	if (strncmp(files, title, sizeof title - 1) != 0 || !lbx_target_headers(target, &headers, &n))
-		return NULL;
-	files += sizeof title - 1;
-	snprintf(program, sizeof program, "%.*s", (int)strcspn(files, "\"\n"), files);
-	if (kept.lines && kept.loaded == loaded && strcmp(kept.program, program) == 0)
-		return kept.lines;
-	forget();
-	lbx_loader_begin(&loader, target, headers, n);
-	snprintf(kept.program, sizeof kept.program, "%s", program);
-	kept.loaded = loaded;
-	kept.pid = 0;
-	return kept.lines = lbx_lines_of_program(program, loader.program.bias);
-}
-
-/* What it takes is asked at once, though not all of it is of use for each kind of program. */
-struct lbx_lines *lbx_objects_gdb_lines(struct lbx_target *target)
-{
-	struct lbx_target *core = NULL;
-	struct lbx_lines *lines = NULL;
-	uint64_t pid = 0, loaded = 0;
-	const char *files = "";
-	bool clean = lb_ok();
-
-	enum lbx_liveness liveness = lbx_target_gdb_liveness();
-	bool is_loaded = lbx_target_loaded(target, &loaded);
-	if (liveness == LBX_UNKNOWN)
-		lbx_standing_ask(&files, "info proc");
-	if (liveness == LBX_LIVE && target->ops->pid(target, &pid) && is_loaded)
-		lines = lines_of_process(pid, loaded);
-	if (liveness == LBX_REMOTE && lbx_bridge_ask(&files, LBX_ANYWHERE, "info files") && is_loaded)
-		lines = lines_of_remote(target, files, loaded);
-	if (liveness == LBX_CORE)
-		core = lbx_core_of_gdb();
-	if (core)
-		lines = lbx_core_lines(core);
-	if (clean)
-		lb_clear_error();
-	return lines;
-}
 
 /* "Stack level 1, frame at 0x7fff…:", "Stack frame at 0x7fff…:" */
 static bool take_info(const char *answer, int level, struct lbx_frame *ret)
@@ -130,10 +52,15 @@ static bool find_frame(int level, struct lbx_frame *ret)
 static bool find_selected(struct lbx_target *target, struct lbx_frame *frame, struct lbx_variables_of *ret)
 {
 	int level;
-	bool known = lbx_bridge_ask_level(&level);
 
 	ret->target = target;
-	ret->lines = lbx_objects_gdb_lines(target);
+	if (lbx_selected_gdb(target, frame, &ret->lines)) {
+		ret->frame = frame;
+		ret->near = lbx_frame_code(frame);
+		return true;
+	}
+	bool known = lbx_bridge_ask_level(&level);
+	ret->lines = lbx_debug_info_gdb(target);
 	if (!known || !find_frame(level, frame) || !ret->lines)
 		return false;
 	ret->frame = frame;
@@ -183,17 +110,38 @@ bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, l
 bool lbx_objects_gdb_statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)
 {
 	struct lbx_target *target = lbx_target_gdb_now();
-	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
+	struct lbx_lines *lines = lbx_debug_info_gdb(target);
 
 	(void)stacks;
 	return lines && !lbx_bridge_waits() && lbx_static_pointers(target, lines, fn, context, ret);
+}
+
+bool lbx_objects_gdb_elsewhere(struct lbx_stacks *stacks, const char *name, char *ret, size_t size)
+{
+	struct lbx_variables_of variables = { .target = lbx_target_gdb_now() };
+	struct lbx_frame frames[LBX_INNERMOST_FRAMES];
+	struct lbx_functions f;
+	bool found = false;
+
+	(void)stacks;
+	int n = lbx_innermost_gdb(variables.target, frames, &variables.lines);
+	for (int i = 0; i < n && !found; i++) {
+		variables.frame = &frames[i];
+		struct lbx_value value;
+		if (!lbx_find_handle(&variables, name, &value) ||
+		    !lbx_functions_at(lbx_lines_dwfl(variables.lines), lbx_frame_code(&frames[i]), &f))
+			continue;
+		found = lbx_functions_name(&f, 0, ret, size);
+		lbx_functions_release(&f);
+	}
+	return found;
 }
 
 bool lbx_objects_gdb_are_known(int level)
 {
 	struct lbx_frame frame;
 
-	lbx_objects_gdb_lines(lbx_target_gdb_now());
+	lbx_debug_info_gdb(lbx_target_gdb_now());
 	find_frame(level, &frame);
 	return !lbx_bridge_waits();
 }
@@ -216,7 +164,7 @@ bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool
 {
 	struct lbx_target *target = lbx_target_gdb_now();
 	struct pointers p = { .fn = fn, .context = context };
-	struct lbx_lines *lines = lbx_objects_gdb_lines(target);
+	struct lbx_lines *lines = lbx_debug_info_gdb(target);
 	struct lbx_frame frame;
 
 	*ret_whole = false;

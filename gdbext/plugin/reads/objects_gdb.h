@@ -5,13 +5,12 @@
 
 #include "target/stacks.h"
 
-/* The debug information of the program's own files. NULL: not known, or not yet. */
-struct lbx_lines *lbx_objects_gdb_lines(struct lbx_target *target);
 /* As lbx_stacks_ops has them, of the selected frame and of global variables. */
 bool lbx_objects_gdb_statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret);
 bool lbx_objects_gdb_evaluate(struct lbx_stacks *stacks, const char *expression, struct lbx_evaluated *ret);
 bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context,
 			    bool *ret_more);
+bool lbx_objects_gdb_elsewhere(struct lbx_stacks *stacks, const char *name, char *ret, size_t size);
 /* Whether gdb has answered what it takes to look at the frame of that level. */
 bool lbx_objects_gdb_are_known(int level);
 /* Pointers of that frame's variables; false once fn has said so. Without debug information there are none. `ret_whole`: as

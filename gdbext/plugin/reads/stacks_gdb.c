@@ -326,6 +326,7 @@ static const struct lbx_stacks_ops ops = {
 	.statics = lbx_objects_gdb_statics,
 	.evaluate = lbx_objects_gdb_evaluate,
 	.within = lbx_objects_gdb_within,
+	.elsewhere = lbx_objects_gdb_elsewhere,
 	.destroy = destroy,
 };
 
