@@ -147,13 +147,14 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	return extend(expression, ret);
 }
 
-bool lbx_gdb_lacks(const char *name)
+bool lbx_gdb_lacks(const char *expression)
 {
-	const char *type;
+	static const char lacks[] = "No symbol \"";
+	const char *type, *name = expression + strspn(expression, "(*& ");
+	const size_t n = sizeof lacks - 1, length = strspn(name, WORD);
 
-	return name[strspn(name, WORD)] == '\0' &&
-	       lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), name) &&
-	       strncmp(type, "No symbol \"", 11) == 0;
+	return length && lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), expression) &&
+	       strncmp(type, lacks, n) == 0 && strncmp(type + n, name, length) == 0 && type[n + length] == '"';
 }
 
 bool lbx_gdb_machine(struct lbx_target *target, unsigned *ret)

@@ -10,8 +10,8 @@
 bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
 /* A handle among these variables, by the program's debug information: a pointer to a record that no namespace has. */
 bool lbx_find_handle(const struct lbx_variables_of *variables, const char *expression, struct lbx_value *ret);
-/* A plain name, of which gdb says that it means nothing in the selected frame, nor anywhere. */
-bool lbx_gdb_lacks(const char *name);
+/* Whether gdb says of the name that an expression begins with that it means nothing in the selected frame, nor anywhere. */
+bool lbx_gdb_lacks(const char *expression);
 /* A variable of the selected frame, of which who drives gdb knows what lbx_gdb_evaluate() would ask. */
 void lbx_gdb_tell_pointer(const char *name, const char *type, uint64_t value);
 /* An ELF machine: EM_X86_64, EM_AARCH64. */

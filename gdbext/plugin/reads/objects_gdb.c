@@ -76,9 +76,6 @@ static bool look(const char *expression, struct lbx_evaluated *value, lbx_pointe
 	bool clean = lb_ok();
 
 	*value = (struct lbx_evaluated){ 0 };
-	/* it would be looked for in all that is loaded, anew each time */
-	if (lbx_gdb_lacks(expression))
-		return false;
 	bool known = find_selected(lbx_target_gdb_now(), &frame, &variables);
 	if (clean)
 		lb_clear_error();
@@ -86,6 +83,9 @@ static bool look(const char *expression, struct lbx_evaluated *value, lbx_pointe
 		return false;
 	enum lbx_found found = lbx_expression_value(&variables, expression, value);
 	if (found == LBX_NO_VARIABLE) {
+		/* it would be looked for in all that is loaded, anew each time */
+		if (lbx_gdb_lacks(expression) || lbx_bridge_waits())
+			return false;
 		variables.frame = NULL;
 		found = lbx_expression_value(&variables, expression, value);
 	}
