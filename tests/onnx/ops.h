@@ -23,7 +23,7 @@ struct onnx_op {
 };
 
 extern const struct onnx_op onnx_math[], onnx_shape[], onnx_reduce[], onnx_model[], onnx_loss[], onnx_attention[],
-    onnx_signal[], onnx_recurrent[], onnx_resize[], onnx_values_ops[], onnx_training[];
+    onnx_signal[], onnx_integer[], onnx_sampling[], onnx_recurrent[], onnx_resize[], onnx_values_ops[], onnx_training[];
 
 /* Runs the node: all its outputs, or false with an error, or with call->refused. A node with
  * attributes that nobody asked for is refused. */
@@ -68,5 +68,9 @@ lb_tensor *onnx_part(lb_tensor *x, int axis, int64_t start, int64_t stop);
 /* A vector with its elements along axis 1 of `rank` axes. */
 lb_tensor *onnx_channels(lb_tensor *x, int rank);
 lb_tensor *onnx_log_softmax(lb_tensor *x, int axis);
+/* x / scale + zero, rounded, in zero's dtype. */
+lb_tensor *onnx_quantize(lb_tensor *x, lb_tensor *scale, lb_tensor *zero);
+/* The places of the elements that are not 0, of the row-major ones: a tensor (n) of i64. */
+lb_tensor *onnx_places(lb_tensor *x);
 
 #endif

@@ -228,7 +228,7 @@ static lb_tensor *along(struct onnx_call *c, lb_tensor *x)
 	return lb_reshape(x, (lb_list){ rank, shape });
 }
 
-static lb_tensor *quantize(lb_tensor *x, lb_tensor *scale, lb_tensor *zero)
+lb_tensor *onnx_quantize(lb_tensor *x, lb_tensor *scale, lb_tensor *zero)
 {
 	lb_tensor *y = lb_add(lb_round(lb_divide(x, scale)), lb_astype(zero, LB_F32));
 	lb_dtype dtype = lb_dtype_of(zero);
@@ -245,7 +245,7 @@ static lb_tensor *quantize_linear(struct onnx_call *c)
 		return onnx_refuse(c, "dtype %s", name);
 	onnx_has(c, "saturate"); /* of floats in 8 bits, which are refused */
 	lb_tensor *zero = c->in[2] ? along(c, c->in[2]) : lb_zeros(LB_SHAPE(), dtype);
-	return quantize(c->in[0], along(c, c->in[1]), zero);
+	return onnx_quantize(c->in[0], along(c, c->in[1]), zero);
 }
 
 static lb_tensor *dequantize_linear(struct onnx_call *c)
@@ -265,7 +265,7 @@ static lb_tensor *dynamic_quantize_linear(struct onnx_call *c)
 	lb_tensor *zero = lb_clip(lb_round(lb_divide(lb_negative(low), scale)), number(0), number(255));
 	c->out[1] = scale;
 	c->out[2] = lb_astype(zero, LB_U8);
-	return quantize(x, scale, c->out[2]);
+	return onnx_quantize(x, scale, c->out[2]);
 }
 
 const struct onnx_op onnx_math[] = {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops.h"
+#include "windows.h"
 
 /* ---- products ---- */
 
@@ -17,17 +17,6 @@ static lb_tensor *gemm(struct onnx_call *c)
 	if (c->in[2])
 		return lb_addmm(c->in[2], a, b, alpha, beta);
 	return lb_multiply(lb_matmul(a, b), lb_scalar(alpha));
-}
-
-/* The products of integers: in i32, as a broadcast product and a sum. */
-static lb_tensor *matmul_integer(struct onnx_call *c)
-{
-	lb_tensor *a = lb_astype(c->in[0], LB_I32), *b = lb_astype(c->in[1], LB_I32);
-	if (c->in[2])
-		a = lb_subtract(a, lb_astype(c->in[2], LB_I32));
-	if (c->in[3])
-		b = lb_subtract(b, lb_astype(c->in[3], LB_I32));
-	return lb_sum(lb_multiply(lb_expand_dims(a, LB_AXES(-1)), lb_expand_dims(b, LB_AXES(-3))), LB_AXES(-2), false);
 }
 
 /* Einstein's summation with the two things that NumPy leaves to the reader written out: the
@@ -74,125 +63,86 @@ static lb_tensor *einsum(struct onnx_call *c)
 	return lb_einsum(spec, c->node->n_in, c->in);
 }
 
-/* ---- windows over the axes after the first two ---- */
-
-enum { MOST_SPATIAL = (LB_MAX_RANK - 2) / 2 };
-
-struct windows {
-	int n; /* axes */
-	int64_t kernel[MOST_SPATIAL], stride[MOST_SPATIAL], dilation[MOST_SPATIAL];
-	int64_t low[MOST_SPATIAL], high[MOST_SPATIAL]; /* padding */
-	int64_t excess[MOST_SPATIAL];                  /* more of it, which ceil_mode needs */
-	int64_t count[MOST_SPATIAL];                   /* how many windows */
-};
-
-static int64_t at_or(lb_list list, int k, int64_t otherwise)
-{
-	return k < list.n ? list.v[k] : otherwise;
-}
-
-/* `kernel` is the default of kernel_shape. */
-static bool windows_of(struct onnx_call *c, const int64_t *kernel, struct windows *w)
-{
-	lb_tensor *x = c->in[0];
-	lb_list shape = onnx_ints(c, "kernel_shape"), strides = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads"),
-		dilations = onnx_ints(c, "dilations");
-	const char *automatic = onnx_text(c, "auto_pad", "NOTSET");
-	bool ceil_mode = onnx_int(c, "ceil_mode", 0);
-	w->n = lb_rank(x) - 2;
-	if (w->n < 1 || w->n > MOST_SPATIAL)
-		return onnx_refuse(c, "windows over %d axes", w->n);
-	for (int k = 0; k < w->n; k++) {
-		w->kernel[k] = shape.n >= 0 ? at_or(shape, k, 1) : kernel[k];
-		w->stride[k] = at_or(strides, k, 1);
-		w->dilation[k] = at_or(dilations, k, 1);
-		w->low[k] = at_or(pads, k, 0);
-		w->high[k] = at_or(pads, w->n + k, 0);
-		w->excess[k] = 0;
-		int64_t size = lb_dim(x, k + 2), reach = w->dilation[k] * (w->kernel[k] - 1) + 1;
-		if (strncmp(automatic, "SAME", 4) == 0) {
-			int64_t n = (size + w->stride[k] - 1) / w->stride[k];
-			int64_t all = (n - 1) * w->stride[k] + reach - size;
-			all = all < 0 ? 0 : all;
-			bool lower = strcmp(automatic, "SAME_LOWER") == 0;
-			w->low[k] = lower ? all - all / 2 : all / 2;
-			w->high[k] = all - w->low[k];
-		}
-		int64_t room = size + w->low[k] + w->high[k] - reach;
-		if (room < 0 || w->stride[k] < 1)
-			return onnx_refuse(c, "windows larger than the input");
-		w->count[k] = room / w->stride[k] + 1;
-		/* one more, if it begins before the padding behind */
-		if (ceil_mode && room % w->stride[k] && w->count[k] * w->stride[k] < size + w->low[k]) {
-			w->count[k]++;
-			w->excess[k] = w->stride[k] - room % w->stride[k];
-		}
-	}
-	return true;
-}
-
-/* A strided view (batch, channels, windows…, kernel…) of x, padded. */
-static lb_tensor *view(lb_tensor *x, const struct windows *w, double value, double excess)
-{
-	int64_t low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 }, more[LB_MAX_RANK] = { 0 };
-	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], step = 1;
-	int n = w->n, rank = n + 2;
-	for (int k = 0; k < n; k++) {
-		low[k + 2] = w->low[k];
-		high[k + 2] = w->high[k];
-		more[k + 2] = w->excess[k];
-	}
-	x = lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high }, value);
-	x = lb_pad(x, LB_SHAPE(), (lb_list){ rank, more }, excess);
-	if (!x)
-		return NULL;
-	for (int k = rank - 1; k >= 0; k--) {
-		if (k >= 2) {
-			shape[k + n] = w->kernel[k - 2];
-			strides[k + n] = step * w->dilation[k - 2];
-		}
-		shape[k] = k >= 2 ? w->count[k - 2] : lb_dim(x, k);
-		strides[k] = step * (k >= 2 ? w->stride[k - 2] : 1);
-		step *= lb_dim(x, k);
-	}
-	return lb_as_strided(x, (lb_list){ rank + n, shape }, (lb_list){ rank + n, strides }, 0);
-}
+/* ---- windows ---- */
 
 static lb_list last_axes(int n)
 {
-	static const int64_t axes[MOST_SPATIAL] = { -1, -2, -3 };
+	static const int64_t axes[ONNX_MOST_SPATIAL] = { -1, -2, -3 };
 	return (lb_list){ n, axes };
+}
+
+/* The kernel's axes as one. */
+static lb_tensor *flat_windows(lb_tensor *x, const struct onnx_windows *w, double value)
+{
+	return lb_flatten(onnx_windows_view(x, w, value, value), 2 + w->n, -1);
+}
+
+/* Which element of all each is, of which the axes of a picture lie in order, or in the opposite one. */
+static lb_tensor *numbered(lb_tensor *x, bool column_major)
+{
+	int rank = lb_rank(x);
+	int64_t shape[LB_MAX_RANK], axes[LB_MAX_RANK];
+	for (int k = 0; k < rank; k++) {
+		axes[k] = column_major && k >= 2 ? rank + 1 - k : k;
+		shape[k] = lb_dim(x, (int)axes[k]);
+	}
+	return lb_transpose(lb_reshape(onnx_iota(lb_size(x)), (lb_list){ rank, shape }), (lb_list){ rank, axes });
 }
 
 static lb_tensor *max_pool(struct onnx_call *c)
 {
-	struct windows w;
-	if (!windows_of(c, NULL, &w))
+	struct onnx_windows w;
+	lb_tensor *x = c->in[0];
+	if (!onnx_windows(c, NULL, &w))
 		return NULL;
-	onnx_int(c, "storage_order", 0); /* of the indices, which are refused */
-	double least = lb_dtype_of(c->in[0]) == LB_U8 ? 0 : -INFINITY;
-	return lb_max(view(c->in[0], &w, least, least), last_axes(w.n), false);
+	bool column_major = onnx_int(c, "storage_order", 0);
+	lb_tensor *windows = flat_windows(x, &w, lb_dtype_of(x) == LB_U8 ? 0 : -INFINITY);
+	if (c->node->n_out > 1)
+		c->out[1] = lb_squeeze(lb_take_along_axis(flat_windows(numbered(x, column_major), &w, 0),
+							  lb_argmax(windows, LB_AXES(-1), true), -1), LB_AXES(-1));
+	return lb_max(windows, LB_AXES(-1), false);
+}
+
+/* Elements go where they were the largest, by their places in what pools of this kind were taken of. */
+static lb_tensor *max_unpool(struct onnx_call *c)
+{
+	lb_list kernel = onnx_ints(c, "kernel_shape"), strides = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads");
+	lb_tensor *x = c->in[0], *flat = lb_reshape(x, LB_SHAPE(-1));
+	int64_t shape[LB_MAX_RANK], high[LB_MAX_RANK], size[ONNX_MOST_VALUES], all = 1;
+	int rank = lb_rank(x), n = rank - 2;
+	lb_list asked = onnx_values(c, 2, size);
+	for (int k = 0; k < rank; k++) {
+		shape[k] = lb_dim(x, k);
+		if (k >= 2)
+			shape[k] = (shape[k] - 1) * onnx_at(strides, k - 2, 1) + onnx_at(kernel, k - 2, 1) -
+				   onnx_at(pads, k - 2, 0) - onnx_at(pads, k - 2 + n, 0);
+		high[k] = onnx_at(asked, k, shape[k]) - shape[k];
+		all *= shape[k];
+	}
+	lb_tensor *y = lb_put_along_axis(lb_zeros(LB_SHAPE(all), lb_dtype_of(x)), lb_reshape(c->in[1], LB_SHAPE(-1)), flat, 0,
+					 LB_PUT_ASSIGN);
+	return lb_pad(lb_reshape(y, (lb_list){ rank, shape }), LB_SHAPE(), (lb_list){ rank, high }, 0);
 }
 
 static lb_tensor *average_pool(struct onnx_call *c)
 {
-	struct windows w;
+	struct onnx_windows w;
 	lb_tensor *x = c->in[0];
-	if (!windows_of(c, NULL, &w))
+	if (!onnx_windows(c, NULL, &w))
 		return NULL;
 	lb_tensor *ones = lb_ones((lb_list){ lb_rank(x), lb_shape(x) }, lb_dtype_of(x));
-	lb_tensor *counted = view(ones, &w, onnx_int(c, "count_include_pad", 0), 0);
-	return lb_divide(lb_sum(view(x, &w, 0, 0), last_axes(w.n), false), lb_sum(counted, last_axes(w.n), false));
+	lb_tensor *counted = onnx_windows_view(ones, &w, onnx_int(c, "count_include_pad", 0), 0);
+	return lb_divide(lb_sum(onnx_windows_view(x, &w, 0, 0), last_axes(w.n), false), lb_sum(counted, last_axes(w.n), false));
 }
 
 static lb_tensor *lp_pool(struct onnx_call *c)
 {
-	struct windows w;
+	struct onnx_windows w;
 	double p = (double)onnx_int(c, "p", 2);
-	if (!windows_of(c, NULL, &w))
+	if (!onnx_windows(c, NULL, &w))
 		return NULL;
 	lb_tensor *powers = lb_power(lb_abs(c->in[0]), lb_scalar(p));
-	return lb_power(lb_sum(view(powers, &w, 0, 0), last_axes(w.n), false), lb_scalar(1 / p));
+	return lb_power(lb_sum(onnx_windows_view(powers, &w, 0, 0), last_axes(w.n), false), lb_scalar(1 / p));
 }
 
 /* The adjoint of taking windows: each is added where it was. Their elements lie in the channels,
@@ -204,11 +154,11 @@ static lb_tensor *col_to_im(struct onnx_call *c)
 	lb_tensor *x = c->in[0];
 	int n = onnx_values(c, 1, size).n;
 	lb_list stride = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads"), dilation = onnx_ints(c, "dilations");
-	if (onnx_values(c, 2, kernel).n != n || n < 1 || n > MOST_SPATIAL)
+	if (onnx_values(c, 2, kernel).n != n || n < 1 || n > ONNX_MOST_SPATIAL)
 		return onnx_refuse(c, "windows over %d axes", n);
 	for (int k = n - 1; k >= 0; k--) {
-		int64_t low = at_or(pads, k, 0), high = at_or(pads, n + k, 0);
-		int64_t apart = at_or(dilation, k, 1), by = at_or(stride, k, 1);
+		int64_t low = onnx_at(pads, k, 0), high = onnx_at(pads, n + k, 0);
+		int64_t apart = onnx_at(dilation, k, 1), by = onnx_at(stride, k, 1);
 		whole[k + 2] = size[k] + low + high;
 		shape[k + 2] = kernel[k];
 		shape[k + 2 + n] = (whole[k + 2] - apart * (kernel[k] - 1) - 1) / by + 1;
@@ -224,7 +174,7 @@ static lb_tensor *col_to_im(struct onnx_call *c)
 	lb_tensor *y = lb_strided_add(lb_zeros((lb_list){ n + 2, whole }, lb_dtype_of(x)),
 				      lb_reshape(x, (lb_list){ 2 + 2 * n, shape }), (lb_list){ 2 + 2 * n, strides }, 0);
 	for (int k = 0; k < n; k++)
-		y = onnx_part(y, k + 2, at_or(pads, k, 0), at_or(pads, k, 0) + size[k]);
+		y = onnx_part(y, k + 2, onnx_at(pads, k, 0), onnx_at(pads, k, 0) + size[k]);
 	return y;
 }
 
@@ -241,11 +191,11 @@ static lb_tensor *global_max_pool(lb_tensor *x)
 /* Channels lie second here and last in the runtime. */
 static lb_tensor *conv(struct onnx_call *c)
 {
-	struct windows w;
+	struct onnx_windows w;
 	lb_tensor *x = c->in[0], *weight = c->in[1], *y;
 	int rank = lb_rank(x);
 	int64_t last[LB_MAX_RANK], second[LB_MAX_RANK], low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 };
-	if (!windows_of(c, lb_shape(weight) + 2, &w))
+	if (!onnx_windows(c, lb_shape(weight) + 2, &w))
 		return NULL;
 	if (w.n > 2)
 		return onnx_refuse(c, "convolutions over %d axes", w.n);
@@ -297,20 +247,20 @@ static lb_tensor *conv_transpose(struct onnx_call *c)
 	for (int k = 0; k < n; k++) {
 		shape[3 + k] = lb_dim(weight, 2 + k);
 		axes[2 + k] = 3 + k;
-		o.stride[k] = at_or(strides, k, 1);
-		o.dilation[k] = at_or(dilations, k, 1);
+		o.stride[k] = onnx_at(strides, k, 1);
+		o.dilation[k] = onnx_at(dilations, k, 1);
 	}
 	axes[2 + n] = 1;
 	weight = lb_transpose(lb_reshape(weight, (lb_list){ rank + 1, shape }), (lb_list){ rank + 1, axes });
 	weight = lb_flatten(weight, 0, 1);
 	x = lb_transpose(x, (lb_list){ rank, last });
 	lb_conv_options flat = { { o.stride[0], o.stride[1] }, { 0, 0 }, { o.dilation[0], o.dilation[1] }, groups };
-	y = n == 1   ? lb_conv_transpose1d(x, weight, flat, at_or(more, 0, 0))
-	    : n == 2 ? lb_conv_transpose2d(x, weight, flat, LB_SHAPE(at_or(more, 0, 0), at_or(more, 1, 0)))
-		     : lb_conv_transpose3d(x, weight, o, LB_SHAPE(at_or(more, 0, 0), at_or(more, 1, 0), at_or(more, 2, 0)));
+	y = n == 1   ? lb_conv_transpose1d(x, weight, flat, onnx_at(more, 0, 0))
+	    : n == 2 ? lb_conv_transpose2d(x, weight, flat, LB_SHAPE(onnx_at(more, 0, 0), onnx_at(more, 1, 0)))
+		     : lb_conv_transpose3d(x, weight, o, LB_SHAPE(onnx_at(more, 0, 0), onnx_at(more, 1, 0), onnx_at(more, 2, 0)));
 	y = y ? lb_transpose(y, (lb_list){ rank, second }) : NULL;
 	for (int k = 0; y && k < n; k++) {
-		int64_t whole = lb_dim(y, 2 + k), low = at_or(pads, k, 0), high = at_or(pads, n + k, 0);
+		int64_t whole = lb_dim(y, 2 + k), low = onnx_at(pads, k, 0), high = onnx_at(pads, n + k, 0);
 		if (sizes.n > 0 || strcmp(same, "NOTSET") != 0) {
 			int64_t size = sizes.n > 0 ? sizes.v[k] : lb_dim(c->in[0], 2 + k) * o.stride[k], out = whole - size;
 			low = out < 0 ? 0 : strcmp(same, "SAME_UPPER") == 0 ? out / 2 : out - out / 2;
@@ -447,8 +397,8 @@ const struct onnx_op onnx_model[] = {
 	{ "LayerNormalization", .run = layer_norm },
 	{ "LpPool", .run = lp_pool },
 	{ "MatMul", .binary = lb_matmul },
-	{ "MatMulInteger", .run = matmul_integer },
 	{ "MaxPool", .run = max_pool },
+	{ "MaxUnpool", .run = max_unpool },
 	{ "MeanVarianceNormalization", .run = mean_variance_norm },
 	{ "RMSNormalization", .run = rms_norm },
 	{ .name = NULL },

@@ -1,4 +1,4 @@
-/* Fourier transforms. Complex numbers lie as two along the last axis, real ones as one. */
+/* Fourier transforms, and what is made of them. Complex numbers lie as two along the last axis, real ones as one. */
 #include "ops.h"
 
 static lb_tensor *numbers(lb_tensor *x)
@@ -42,8 +42,41 @@ static lb_tensor *stft(struct onnx_call *c)
 	return transformed(window ? lb_multiply(y, window) : y, 0, 2, false, onesided);
 }
 
+/* Triangles over the frequencies, whose corners lie evenly on the mel scale, at whole numbers of the transform. */
+static lb_tensor *mel_weights(struct onnx_call *c)
+{
+	int64_t whole[3][ONNX_MOST_VALUES];
+	lb_dtype dtype;
+	const char *name;
+	if (!onnx_dtype(onnx_int(c, "output_datatype", 1), &dtype, &name))
+		return onnx_refuse(c, "dtype %s", name);
+	for (int i = 0; i < 3; i++)
+		if (onnx_values(c, i, whole[i]).n != 1)
+			return onnx_refuse(c, "MelWeightMatrix without numbers");
+	int64_t bands = whole[0][0], length = whole[1][0], rate = whole[2][0];
+	lb_tensor *edge[2], *corner[3];
+	for (int i = 0; i < 2; i++)
+		edge[i] = lb_multiply(lb_log10(lb_add(lb_scalar(1), lb_divide(lb_astype(c->in[3 + i], LB_F64), lb_scalar(700)))),
+				      lb_scalar(2595));
+	lb_tensor *step = lb_divide(lb_subtract(edge[1], edge[0]), lb_scalar((double)(bands + 2)));
+	lb_tensor *mel = lb_add(lb_multiply(lb_arange(0, (double)(bands + 2), 1, LB_F64), step), edge[0]);
+	lb_tensor *hertz = lb_subtract(lb_power(lb_scalar(10), lb_divide(mel, lb_scalar(2595))), lb_scalar(1));
+	lb_tensor *at = lb_floor(lb_divide(lb_multiply(hertz, lb_scalar(700 * (double)(length + 1))), lb_scalar((double)rate)));
+	for (int i = 0; i < 3; i++)
+		corner[i] = lb_slice(at, LB_RANGE(i, bands + i));
+	lb_tensor *bin = lb_expand_dims(lb_arange(0, (double)(length / 2 + 1), 1, LB_F64), LB_AXES(1));
+	lb_tensor *rise = lb_divide(lb_subtract(bin, corner[0]), lb_subtract(corner[1], corner[0]));
+	lb_tensor *fall = lb_divide(lb_subtract(corner[2], bin), lb_subtract(corner[2], corner[1]));
+	rise = lb_where(lb_equal(bin, corner[1]), lb_scalar(1), rise);
+	lb_tensor *y = lb_where(lb_less_equal(bin, corner[1]), rise, fall);
+	lb_tensor *inside = lb_logical_and(lb_greater_equal(bin, corner[0]),
+					   lb_logical_or(lb_less(bin, corner[2]), lb_equal(bin, corner[1])));
+	return lb_astype(lb_where(inside, y, lb_scalar(0)), dtype);
+}
+
 const struct onnx_op onnx_signal[] = {
 	{ "DFT", .run = dft },
+	{ "MelWeightMatrix", .run = mel_weights },
 	{ "STFT", .run = stft },
 	{ .name = NULL },
 };
