@@ -239,13 +239,15 @@ def run_case(lb, seed, number, names, tell):
 
 
 def work(lb, arguments, names):
-    """Cases from --from on, until the time is over; a line for each that is worth one."""
+    """Cases from --begin on, until the time is over and --least have come; a line for each that is worth one."""
     end = time.monotonic() + arguments.seconds
-    number = arguments.begin
+    late = time.monotonic() + arguments.patience
+    number, enough = arguments.begin, arguments.begin + (arguments.least or 0)
+    mx.disable_compile()  # it runs a C++ compiler for each new kernel of MLX's layers, which takes seconds
     counts = {"ran": 0, "skipped": 0, "known": 0}
     np.seterr(all="ignore")
     last = open(arguments.progress, "w")
-    while time.monotonic() < end or arguments.case is not None:
+    while time.monotonic() < end or number < enough and time.monotonic() < late or arguments.case is not None:
 
         def tell(where):
             last.seek(0)
@@ -282,6 +284,8 @@ def main():
     parser.add_argument("--case", type=int)
     parser.add_argument("--begin", type=int, default=0)
     parser.add_argument("--progress")
+    parser.add_argument("--patience", type=float, default=0)  # seconds after which not even --least is waited for
+    parser.add_argument("--least", type=int, help="cases without which nothing is proven; 2 of each operation")
     parser.add_argument("-v", action="store_true")
     arguments = parser.parse_args()
     faulthandler.enable(all_threads=True)
@@ -295,6 +299,7 @@ def main():
 
 
 STUCK = 20  # seconds without progress
+PATIENCE = 5  # times the seconds that were asked for, and a minute: then it is not worth going on for --least
 
 
 def watch(child, progress):
@@ -312,39 +317,52 @@ def watch(child, progress):
 
 def supervise(arguments, names):
     print("seed %d, %d operations, MLX %s, %g s" % (arguments.seed, len(names), mx.__version__, arguments.seconds), flush=True)
-    end = time.monotonic() + arguments.seconds
+    begun = time.monotonic()
+    end, late = begun + arguments.seconds, begun + PATIENCE * arguments.seconds + 60
     progress = "%s/progress-%d" % (os.environ.get("TMPDIR", "/tmp"), os.getpid())
-    begin, failed, ran, skipped, as_known = 0, 0, 0, 0, 0
-    while True:
-        left = end - time.monotonic()
-        if left <= 0:
+    least = 2 * len(names) if arguments.least is None else arguments.least
+    begin, failed, ran, skipped, as_known, hung = 0, 0, 0, 0, 0, 0
+    while (left := end - time.monotonic()) > 0 or begin < least:
+        patience = late - time.monotonic()
+        if patience <= 0:
             break
         command = [sys.executable, __file__, arguments.library, "--seed", str(arguments.seed), "--seconds", str(left),
-                   "--begin", str(begin), "--progress", progress] + (["--only", arguments.only] if arguments.only else []) \
-            + (["-v"] if arguments.v else [])
+                   "--least", str(least - begin), "--patience", str(patience), "--begin", str(begin), "--progress", progress] \
+            + (["--only", arguments.only] if arguments.only else []) + (["-v"] if arguments.v else [])
         child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=watch, args=(child, progress), daemon=True).start()
         for line in child.stdout:
             if line.startswith("counted"):
                 a, b, k = map(int, line.split()[1:])
                 ran, skipped, as_known = ran + a, skipped + b, as_known + k
+                begin += a + b
             else:
                 failed += line.startswith("not ok")
                 print(line, end="", flush=True)
         if child.wait() == 0:
             break
+        if not os.path.exists(progress):
+            print("not ok - the process died before the first case (%d)" % child.returncode, flush=True)
+            failed += 1
+            break
         last, where = open(progress).read().split()
         last = int(last)
         ran += last - begin + 1
-        if where == "MLX":  # it hangs now and then where there are no elements
+        if where == "MLX":  # it hangs now and then where there are no elements: in another process it goes on
+            hung += 1
             print("# case %d: %s: MLX hangs, or dies (%d)" % (last, names[last % len(names)], child.returncode), flush=True)
         else:
             failed += 1
             print("not ok - case %d: %s: the process died of it (%d)" % (last, names[last % len(names)], child.returncode),
                   flush=True)
         begin = last + 1
+        os.unlink(progress)
     if os.path.exists(progress):
         os.unlink(progress)
+    if begin < least:
+        failed += 1
+        print("not ok - %d cases in %.0f s, of which MLX hung in %d: fewer than %d prove nothing" %
+              (begin, time.monotonic() - begun, hung, least), flush=True)
     print("%d cases, of which %d drew nothing to compare and %d are otherwise with a reason; %d differ" %
           (ran + skipped, skipped, as_known, failed))
     return failed > 0

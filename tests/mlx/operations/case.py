@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from draw import EPSILON, FLOATS, HALVES, COMPLEX
+from draw import COMPLEX, EPSILON, FLOATS
 from lazybones import DTYPES
 
 OPERATIONS = {}
@@ -36,15 +36,21 @@ def number(dtype):
     return DTYPES.index(dtype)
 
 
+def magnitudes(a):
+    """In doubles, which hold that of the least integer, too."""
+    a = np.asarray(a)
+    return np.abs(a if a.dtype.kind == "c" else a.astype(np.float64)).astype(np.float64)
+
+
 def summed(a, axes=None, keepdims=False):
     """How large the sums of |a| are."""
     with np.errstate(all="ignore"):
-        a = np.abs(np.where(np.isfinite(a), a, 0)).astype(np.float64)
+        a = magnitudes(np.where(np.isfinite(a), a, 0))
         return a.sum(axis=None if axes is None else tuple(axes), keepdims=keepdims)
 
 
 def largest(a):
-    a = np.abs(np.asarray(a))
+    a = magnitudes(a)
     a = a[np.isfinite(a)]
     return float(a.max()) if a.size else 0.0
 
@@ -62,8 +68,15 @@ def compatible(shapes):
         return False
 
 
+def sum_floor(size, n, dtype):
+    """What two sums of n numbers may be apart, whose magnitudes sum up to `size`: whatever its order, a sum has n - 1 roundings
+    of at most half an epsilon of that."""
+    return float(size) * max(n - 1, 0) * eps(dtype)
+
+
 def product_floor(a, b, dtype, n):
-    return largest(a.a) * largest(b.a) * (n + 1) * eps(dtype) * (max(n, 4) if dtype in HALVES else 4)
+    """The same of n products, each of which is rounded, too; those of complex numbers are sums themselves."""
+    return sum_floor(largest(a.a) * largest(b.a) * n, n + (4 if dtype in COMPLEX else 2), dtype)
 
 
 def coarser(a, b):

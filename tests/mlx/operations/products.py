@@ -5,8 +5,8 @@ import math
 import mlx.core as mx
 import numpy as np
 
-from draw import FLOATS, HALVES
-from operations.case import (Case, op, eps, largest, compatible, product_floor, coarser, DIFFERENTIABLE, SINGLE)
+from draw import FLOATS
+from operations.case import (Case, op, eps, largest, compatible, product_floor, sum_floor, coarser, DIFFERENTIABLE, SINGLE)
 
 
 @op("matmul")
@@ -133,4 +133,4 @@ def einsum(d, name):
     n = math.prod(sizes[c] for c in used)
     d.say(spec=spec)
     return Case(xs, lambda *m: mx.einsum(spec, *m), lambda *l: d.lb.einsum(spec.encode(), len(l), d.lb.pointers(l)), ulp=4,
-                floor=math.prod(max(largest(x.a), 1) for x in xs) * n * eps(dtype) * (n if dtype in HALVES else 8))
+                floor=sum_floor(math.prod(max(largest(x.a), 1) for x in xs) * n, n + 2 * len(xs), dtype))

@@ -7,7 +7,7 @@ import numpy as np
 
 from draw import BOOL, FLOATS, HALVES, INTEGERS, REAL
 from lazybones import DTYPES, Axes, Tensor, Uniques
-from operations.case import Case, op, eps, summed, largest
+from operations.case import Case, op, eps, summed, sum_floor, largest
 
 
 @op("sum", "mean", "max", "min", "prod", "all", "any", "logsumexp", "var", "std", "median", "minmax")
@@ -23,7 +23,7 @@ def reduction(d, name):
         return None  # MLX may wait for ever
     floor, ulp = 0.0, 0
     if name in ("sum", "mean"):
-        floor = np.max(summed(x.a), initial=0) * eps(dtype) * (max(n, 4) if dtype in HALVES else 4)
+        floor = sum_floor(np.max(summed(x.a, good and {k % len(x.shape) for k in good}), initial=0), n, dtype)
         if name == "mean":
             floor, ulp = floor / max(n, 1) + 4 * eps(dtype) * largest(x.a), 4
         if dtype in INTEGERS + BOOL and name == "sum":
