@@ -247,7 +247,7 @@ static void tell_counters(struct lbx_top *top)
 	if (c->nan_seen || (top->root.watch_all & LB_WATCH_NAN))
 		lbx_printf(out, "%" PRIu64 " NaN", c->nan_seen);
 	else
-		lbx_printf(out, "NaN not looked for everywhere");
+		lbx_printf(out, "NaN not watched");
 	lbx_printf(out, ", %" PRIu64 " error%s, %" PRIu64 " event%s lost\n", c->errors, LB_S(c->errors), top->lost,
 		   LB_S(top->lost));
 }
