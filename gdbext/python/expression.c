@@ -96,6 +96,24 @@ static uint64_t find_numbered_member(const struct scope *s, uint64_t object, int
 	return found;
 }
 
+/* In a dict's order, from its end where the index is negative. */
+static uint64_t find_place(struct lbx_python *py, uint64_t members, int64_t index)
+{
+	uint64_t key, value;
+	struct lbx_py_dict dict;
+	int64_t n = 0;
+
+	if (!lbx_py_dict_open(py, members, &dict))
+		return 0;
+	for (int64_t i = 0; index < 0 && lbx_py_dict_next(py, &dict, &i, &key, &value);)
+		n++;
+	index += n;
+	for (int64_t i = 0; index >= 0 && lbx_py_dict_next(py, &dict, &i, &key, &value); index--)
+		if (index == 0)
+			return value;
+	return 0;
+}
+
 /* Where what dicts and lists hold is written as members are. */
 static uint64_t find_item(const struct scope *s, uint64_t object, const char *name)
 {
@@ -121,7 +139,8 @@ static uint64_t find_attribute(const struct scope *s, uint64_t object, const cha
 	return found || !s->rules->members_of ? found : find_item(s, object, name);
 }
 
-/* Of a list or tuple, where it may count from the end; of a dict; of an instance whose members have numbers for names. */
+/* Of a list or tuple, where it may count from the end; of a dict; of an instance whose members are counted, or have numbers for
+ * names. */
 static uint64_t find_index(const struct scope *s, uint64_t object, int64_t index)
 {
 	struct lbx_py_dict dict;
@@ -134,21 +153,38 @@ static uint64_t find_index(const struct scope *s, uint64_t object, int64_t index
 	}
 	if (lbx_py_mapping_open(s->py, object, &dict))
 		return lbx_py_dict_find_int(s->py, &dict, index);
+	if (s->rules->counted && lbx_py_type_is(s->py, lbx_py_type_of(s->py, object), s->rules->counted))
+		return find_place(s->py, lbx_py_attribute(s->py, object, s->rules->counts), index);
 	return find_numbered_member(s, object, index);
 }
 
+/* Of a dict; of an instance, the member of that name. */
+static uint64_t find_text(const struct scope *s, uint64_t object, const char *key)
+{
+	uint64_t found = find_in(s->py, object, key);
+
+	return found ? found : find_member(s, object, key);
+}
+
+/* What is there under an object: a dict knows it as it is, else it is a number or a text. */
 static uint64_t find_object(const struct scope *s, uint64_t object, uint64_t key)
 {
+	char text[NAME];
 	struct lbx_py_dict dict;
 	uint64_t at, value;
-	int64_t i = 0;
+	int64_t i = 0, index;
 
-	if (!key || !lbx_py_mapping_open(s->py, object, &dict))
+	if (!key)
 		return 0;
-	while (lbx_py_dict_next(s->py, &dict, &i, &at, &value))
-		if (at == key)
-			return value;
-	return 0;
+	if (lbx_py_mapping_open(s->py, object, &dict))
+		while (lbx_py_dict_next(s->py, &dict, &i, &at, &value))
+			if (at == key)
+				return value;
+	if (lbx_py_int(s->py, key, &index))
+		return find_index(s, object, index);
+	return lbx_py_text(s->py, key, text, sizeof text) && lbx_py_text_is(s->py, key, text)
+		   ? find_text(s, object, text)
+		   : 0;
 }
 
 /* What Python reads between the quotes of a str; false: it has no room. */
@@ -184,7 +220,7 @@ static uint64_t find_key(const struct scope *s, uint64_t object, const char *tex
 	size_t n = (size_t)(end - text);
 
 	if (n >= 2 && (*text == '\'' || *text == '"') && end[-1] == *text)
-		return unescape(text + 1, n - 2, key) ? find_in(s->py, object, key) : 0;
+		return unescape(text + 1, n - 2, key) ? find_text(s, object, key) : 0;
 	errno = 0;
 	long long index = strtoll(text, &stop, 10);
 	if (stop == end && n > 0 && !errno)

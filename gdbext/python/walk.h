@@ -13,6 +13,9 @@ struct lbx_py_rules {
 	/* Attributes whose dicts' members are written as the instance's own: with "_modules" a.fc, not a._modules['fc'].
 	 * NULL at the end. */
 	const char *elided[LBX_PY_ELIDED + 1];
+	/* A class whose instances have indices that count their members in this attribute, whatever these are called:
+	 * "Sequential" and "_modules". NULL: none has. */
+	const char *counted, *counts;
 	/* A type: what dicts derived from it hold are their members, too, and what lists and dicts among these hold is written
 	 * as members are: a.layers.0.fc. 0: none. */
 	uint64_t members_of;

@@ -87,6 +87,8 @@ bool lbx_torch_names_find(struct lbx_torch_set *s, bool (*progress)(void *contex
 
 	names->rules = (struct lbx_py_rules){ .is_wanted = is_wanted,
 					      .elided = { "_parameters", "_buffers", "_modules" },
+					      .counted = "Sequential",
+					      .counts = "_modules",
 					      .context = names };
 	names->python = lbx_python_open(lbx_torch_set_target(s), s->modules, s->n_modules);
 	if (!names->python) {

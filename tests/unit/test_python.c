@@ -540,8 +540,8 @@ static void members_keep_their_other_paths(struct lbx_python *py)
 	lbx_py_walk_end(&walk);
 }
 
-/* Each dict of members is counted by itself. */
-static void members_have_numbers(struct lbx_python *py)
+/* Each dict of members is counted by itself; they are found under their names, too, and in a Sequential by their places. */
+static void members_have_indices(struct lbx_python *py)
 {
 	static const char *const cases[][2] = {
 		{ "row[0]", "first" },
@@ -555,8 +555,32 @@ static void members_have_numbers(struct lbx_python *py)
 		{ "own[-2]", "nothing" },
 		{ "odd[-1]", "nothing" },
 		{ "odd[-9223372036854775808]", "nothing" },
+		{ "own['name']", "other" },
+		{ "own[\"a.b\"]", "dotted" },
+		{ "own['0']", "only" },
+		{ "own['none']", "nothing" },
+		{ "own['_modules']", "nothing" },
+		{ "own[key]", "other" },
+		{ "row[number]", "second" },
+		{ "items[number]", "b" },
+		{ "items[minus]", "a" },
+		{ "items[key]", "nothing" },
+		{ "named[key]", "under name" },
+		{ "named[number]", "under 1" },
+		{ "named[long]", "nothing" },
+		{ "chain[0]", "head" },
+		{ "chain[1]", "tail" },
+		{ "chain[-1]", "tail" },
+		{ "chain[-2]", "head" },
+		{ "chain[2]", "nothing" },
+		{ "chain[-3]", "nothing" },
+		{ "chain[number]", "tail" },
+		{ "chain['1']", "head" },
 	};
-	const struct lbx_py_rules rules = { .is_wanted = any, .elided = { "_parameters", "_buffers", "_modules" } };
+	const struct lbx_py_rules rules = { .is_wanted = any,
+					    .elided = { "_parameters", "_buffers", "_modules" },
+					    .counted = "Sequential",
+					    .counts = "_modules" };
 	struct lbx_py_found found[LBX_PY_FOUND];
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -583,7 +607,15 @@ static void members_of_instances(void **state)
 				     "row._buffers = {'mean': ['other']}\n"
 				     "row._modules = {'0': 'first', '1': 'second'}\n"
 				     "own._parameters = {'0': 'only'}\n"
-				     "own._modules = {'name': 'other', 'more': 'another'}\n"
+				     "own._modules = {'name': 'other', 'more': 'another', 'a.b': 'dotted'}\n"
+				     "class Sequential(Net): pass\n"
+				     "class Chain(Sequential): pass\n"
+				     "chain = Chain()\n"
+				     "chain._parameters = {'0': 'no place'}\n"
+				     "chain._modules = {'gone': 0, '1': 'head', '0': 'tail'}\n"
+				     "del chain._modules['gone']\n"
+				     "key, number, minus, long = ''.join(['na', 'me']), 1, -2, 'k' * 300\n"
+				     "items, named = ['a', 'b'], {'name': 'under name', 1: 'under 1', 'k' * 255: 'cut'}\n"
 				     "odd._modules = {'-1': 'odd', '-9223372036854775807': 'odd'}\n"
 				     "print('ready', flush=True)\n"
 				     "sys.stdin.read()\n";
@@ -596,7 +628,7 @@ static void members_of_instances(void **state)
 		struct lbx_python *py = open_python(process.target);
 		assert_non_null(py);
 		members_keep_their_other_paths(py);
-		members_have_numbers(py);
+		members_have_indices(py);
 		lbx_python_close(py);
 		stop();
 	}

@@ -37,6 +37,9 @@ class Net(torch.nn.Module):
         super().__init__()
         self.layers = torch.nn.ModuleList([Block(width) for _ in range(depth)])
         self.heads = torch.nn.ParameterList([torch.nn.Parameter(torch.randn(width)) for _ in range(2)])
+        self.towers = torch.nn.ModuleDict({"enc": Block(2), "a-b": torch.nn.Sequential(
+            collections.OrderedDict(up=torch.nn.Linear(2, 3), act=torch.nn.ReLU(), down=torch.nn.Linear(3, 4)))})
+        self.scales = torch.nn.ParameterDict({"of x": torch.ones(7)})
 
     def forward(self, x):
         for layer in self.layers:
@@ -105,6 +108,10 @@ numpy.savez(sys.argv[1] + ".npz", **{name: tensor.numpy() for name, tensor in st
 truth.tell("model", len(state), sum(tensor.numel() for tensor in state.values()))
 del state
 truth.path("model.layers[1].fc1.weight", model.layers[1].fc1.weight)
+truth.path('model.towers["enc"].fc1.weight', model.towers["enc"].fc1.weight)
+truth.path("model.towers['a-b'][0].bias", model.towers["a-b"][0].bias)
+truth.path("model.towers['a-b'][-1].bias", model.towers["a-b"][-1].bias)
+truth.path('model.scales["of x"]', model.scales["of x"])
 truth.path("trainer.parts[0].layers[-1].fc2.bias", model.layers[2].fc2.bias)
 truth.path("optimizer.param_groups[0]['params'][0]", next(model.parameters()))
 truth.path("model.layers[0].fc1.weight.grad", model.layers[0].fc1.weight.grad)

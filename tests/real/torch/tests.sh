@@ -76,6 +76,18 @@ torch_weights()
 		"$($2 weights "$truth.npz" 2>&1 | sed -n '1s/ in [^ ]* / /p')"
 }
 
+# torch_keys WHAT COMMAND: modules by keys and places, within expressions
+torch_keys()
+{
+	same "$1: modules by keys and places" 'True True True True' "$(for of in \
+		"array_equal(abs(model.towers['enc'].fc1.weight), abs(model.towers.enc.fc1.weight))" \
+		'array_equal(model.towers["enc"].fc1.weight[0,:1] * 2, model.towers.enc.fc1.weight[0,:1] * 2)' \
+		"array_equal(model.towers['a-b'][-1].bias - 1, 'model.towers.a-b.down.bias' - 1)" \
+		"all(model.towers['a-b'][0].bias[model.towers['a-b'][0].bias > 0] > 0)"; do
+		$2 print "$of" 2>&1 | tail -1
+	done | tr '\n' ' ' | sed 's/ $//')"
+}
+
 torch_names()
 {
 	local what="torch $2, names" said=$scratch/said
@@ -91,7 +103,9 @@ torch_names()
 	same "$what: how many a function holds" '       … 104 more (`bt --all`)' \
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
 	same "$what: all that it holds" 102 "$($process bt --all --names | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
+	torch_keys "$what" "$process"
 	if dump "$scratch/torch"; then
+		torch_keys "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		torch_named "$what, a core" 4 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		torch_weights "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
