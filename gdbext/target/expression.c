@@ -935,6 +935,38 @@ enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, co
 	return LBX_FOUND;
 }
 
+static bool is_of_cxx(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14: return true;
+	default: return false;
+	}
+}
+
+/* As a debugger calls what a pointer leads to: by a typedef's name, or that of a class of C++. NULL: neither. */
+static const char *name_behind(Dwarf_Die *pointer)
+{
+	Dwarf_Die type = *pointer;
+	Dwarf_Attribute attribute;
+	int tag;
+
+	do {
+		Dwarf_Die inner;
+		if (!dwarf_attr_integrate(&type, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &inner))
+			return NULL;
+		type = inner;
+		tag = dwarf_tag(&type);
+	} while (tag == DW_TAG_const_type || tag == DW_TAG_volatile_type);
+	return tag == DW_TAG_typedef || (lbx_type_is_struct(tag) && is_of_cxx(&type)) ? dwarf_diename(&type) : NULL;
+}
+
 bool lbx_expression_pointer(const struct lbx_variables_of *variables, const char *expression, const char **ret_struct,
 			    uint64_t *ret)
 {
@@ -944,7 +976,7 @@ bool lbx_expression_pointer(const struct lbx_variables_of *variables, const char
 
 	if (read_whole(&r, &o) != LBX_FOUND || o.tag != DW_TAG_pointer_type || !lbx_type_is_struct(lbx_type_of(&o.type, &type)))
 		return false;
-	*ret_struct = dwarf_diename(&type);
+	*ret_struct = name_behind(&o.type);
 	return *ret_struct && number_of(&r, &o, ret);
 }
 

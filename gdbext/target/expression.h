@@ -29,8 +29,8 @@ enum lbx_found {
  * otherwise. */
 enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression,
 				    struct lbx_evaluated *ret);
-/* Of what comes to a pointer to a class or struct: its value, and the name of what it points to, without namespaces. False: it
- * comes to none, or its value is not known. */
+/* Of what comes to a pointer to a class or struct: its value, and the name of what it points to, as a debugger has it, but without
+ * namespaces. False: it comes to none, its value is not known, or C calls it `struct …`. */
 bool lbx_expression_pointer(const struct lbx_variables_of *variables, const char *expression, const char **ret_struct,
 			    uint64_t *ret);
 /* The pointers in the object that it came to, as of a variable of that name (variables.h); whether there is more in it than was
