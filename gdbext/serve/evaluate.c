@@ -8,6 +8,7 @@
 #include "lazybones.h"
 #include "inspect/formula/formula.h"
 #include "serve/route.h"
+#include "target/expression.h"
 
 enum { FEW = 16 /* numbers that are told as they are */ };
 
@@ -207,11 +208,10 @@ static bool is_handle(struct lbx_call *call, const char *place)
 /* One more step of a place in C, .name, ->name or [number]; at the beginning its name. 0: it goes no further. */
 static size_t step_of_place(const char *text, bool is_first)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 	size_t before = is_first ? 0 : *text == '.' ? 1 : strncmp(text, "->", 2) == 0 ? 2 : 0, n;
 
 	if (is_first || before)
-		return (n = strspn(text + before, letters)) > 0 ? before + n : 0;
+		return (n = strspn(text + before, LBX_WORD)) > 0 ? before + n : 0;
 	n = *text == '[' ? strcspn(text, "]") : 0;
 	return n > 0 && text[n] ? n + 1 : 0;
 }

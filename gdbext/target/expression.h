@@ -15,6 +15,9 @@ struct lbx_variables_of {
 	uint64_t near;                 /* of global ones with the same name: that beside this code */
 };
 
+/* The bytes of a variable's name: strspn() tells how much of a text is one. */
+#define LBX_WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 /* Whether a text is such an expression, whatever variables there are. *ret_is_way: it has steps that neither a name nor a
  * slice of a tensor has: layers[i]->w, cache["fc1"], *mask. */
 bool lbx_expression_read(const char *text, bool *ret_is_way);

@@ -12,6 +12,7 @@
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
 #include "inspect/tensor/name.h"
+#include "target/expression.h"
 
 struct lbx_diagnosed *lbx_case_found(struct lbx_case *c, enum lbx_severity severity, double confidence)
 {
@@ -55,7 +56,7 @@ struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity se
 
 static bool is_plain(const char *name)
 {
-	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == '\0' &&
+	return *name && name[strspn(name, LBX_WORD ".-")] == '\0' &&
 	       (isalpha((unsigned char)*name) || *name == '_');
 }
 

@@ -27,6 +27,7 @@
 #include "inspect/tensor/name.h"
 #include "python/frames.h"
 #include "target/effect.h"
+#include "target/expression.h"
 
 enum { MAX_BRACKETS = 16, MAX_THREADS = 1024 };
 /* What a text may be: a tensor that has a record; or memory, too; or what is computed, too. */
@@ -397,11 +398,10 @@ static bool fail_with_reason(const char *reason)
 /* A debugger looks at the variables of one frame: another may have it. */
 static bool fail_elsewhere(struct lbx_context *context, const char *name)
 {
-	static const char of_words[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 	struct lbx_stacks *stacks = context->stacks;
 	char function[256], message[LB_ERROR_MAX];
 
-	if (name[strspn(name, of_words)] || !stacks || !stacks->ops->elsewhere)
+	if (name[strspn(name, LBX_WORD)] || !stacks || !stacks->ops->elsewhere)
 		return false;
 	snprintf(message, sizeof message, "%s", lb_error_message());
 	lb_clear_error();

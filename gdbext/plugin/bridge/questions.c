@@ -39,7 +39,7 @@ static struct {
 	bool lacks;     /* gdb would have to be asked more than it is */
 	char level[16]; /* of the selected frame; "" before it is known */
 	bool wants_level, asked_level;
-	bool wants_place, asked_place, has_place;
+	enum { PLACE_UNASKED, PLACE_WANTED, PLACE_ASKED, PLACE_KNOWN } place_state;
 	struct lbx_bridge_place place;
 	bool is_on_stack; /* as `frame view` selects none */
 } questions;
@@ -142,10 +142,11 @@ bool lbx_bridge_ask_place(struct lbx_bridge_place *ret)
 {
 	if (!questions.frames)
 		return false;
-	if (!questions.asked_place)
-		questions.wants_place = questions.waits = true;
+	if (questions.place_state == PLACE_UNASKED)
+		questions.place_state = PLACE_WANTED;
+	questions.waits |= questions.place_state == PLACE_WANTED;
 	*ret = questions.place;
-	return questions.has_place;
+	return questions.place_state == PLACE_KNOWN;
 }
 
 void lbx_bridge_tell(const char *answer, const char *format, ...)
@@ -188,7 +189,7 @@ void lbx_questions_begin(void)
 		memset(questions.places, 0, 2 * (size_t)questions.room * sizeof *questions.places);
 	questions.level[0] = '\0';
 	questions.wants_level = questions.asked_level = false;
-	questions.wants_place = questions.asked_place = questions.has_place = false;
+	questions.place_state = PLACE_UNASKED;
 	questions.round = 0;
 }
 
@@ -208,9 +209,10 @@ bool lbx_questions_are_open(void)
 
 bool lbx_questions_want_place(void)
 {
-	bool wanted = questions.wants_place && !questions.asked_place;
+	bool wanted = questions.place_state == PLACE_WANTED;
 
-	questions.asked_place |= wanted;
+	if (wanted)
+		questions.place_state = PLACE_ASKED;
 	return wanted;
 }
 
@@ -236,7 +238,7 @@ static void drop_unasked(void)
 void lbx_questions_take_place(const struct lbx_bridge_place *place)
 {
 	questions.place = *place;
-	questions.has_place = true;
+	questions.place_state = PLACE_KNOWN;
 	if (questions.room)
 		drop_unasked();
 }

@@ -14,7 +14,6 @@
 #include "target/effect.h"
 
 #define TYPE_OF "with language %s -- whatis %s"
-#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 #define VALUE_OF "with language %s -- %soutput/x %s"
 
 /* Operators may be the program's own, which does not show. Names have none: for these no setting
@@ -101,7 +100,7 @@ static bool find_handle(struct lbx_target *target, const char *expression, struc
 	struct lbx_variables_of variables = { .target = target };
 	struct lbx_frame frame;
 
-	if (expression[strspn(expression, WORD ".->[]")] || isdigit((unsigned char)*expression) ||
+	if (expression[strspn(expression, LBX_WORD ".->[]")] || isdigit((unsigned char)*expression) ||
 	    !lbx_selected_gdb(target, &frame, &variables.lines))
 		return false;
 	variables.frame = &frame;
@@ -151,7 +150,7 @@ bool lbx_gdb_lacks(const char *expression)
 {
 	static const char lacks[] = "No symbol \"";
 	const char *type, *name = expression + strspn(expression, "(*& ");
-	const size_t n = sizeof lacks - 1, length = strspn(name, WORD);
+	const size_t n = sizeof lacks - 1, length = strspn(name, LBX_WORD);
 
 	return length && lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), expression) &&
 	       strncmp(type, lacks, n) == 0 && strncmp(type + n, name, length) == 0 && type[n + length] == '"';

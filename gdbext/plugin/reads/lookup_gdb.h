@@ -8,7 +8,8 @@
 
 /* In the selected frame, in the user's language. */
 bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
-/* A handle among these variables, by the program's debug information: a pointer to a record that no namespace has. */
+/* A handle among these variables, by the program's debug information: a pointer to what is called as a
+ * record is. One of a namespace, whose name that is too, is at no record's address. */
 bool lbx_find_handle(const struct lbx_variables_of *variables, const char *expression, struct lbx_value *ret);
 /* Whether gdb says of the name that an expression begins with that it means nothing in the selected frame, nor anywhere. */
 bool lbx_gdb_lacks(const char *expression);

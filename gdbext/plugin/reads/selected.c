@@ -107,13 +107,13 @@ static bool has_inlined(struct lbx_lines *lines, const struct lbx_frame *frame)
 	return has;
 }
 
-/* Whether what is looked at can be walked, and the registers to begin with. */
-static bool begin(struct lbx_target *target, struct lbx_lines **ret_lines, struct lbx_registers *ret)
+/* Whether what is looked at can be walked. */
+static bool can_walk(struct lbx_target *target, struct lbx_lines **ret_lines)
 {
 	if (PC < 0 || !look || lbx_target_gdb_liveness() == LBX_REMOTE)
 		return false;
 	*ret_lines = lbx_debug_info_gdb(target);
-	return *ret_lines && read_registers(*ret_lines, ret);
+	return *ret_lines;
 }
 
 int lbx_innermost_gdb(struct lbx_target *target, struct lbx_frame ret[LBX_INNERMOST_FRAMES], struct lbx_lines **ret_lines)
@@ -122,7 +122,7 @@ int lbx_innermost_gdb(struct lbx_target *target, struct lbx_frame ret[LBX_INNERM
 	struct lbx_registers registers;
 	bool clean = lb_ok();
 
-	if (!begin(target, ret_lines, &registers))
+	if (!can_walk(target, ret_lines) || !read_registers(*ret_lines, &registers))
 		return 0;
 	lbx_unwind_dwfl(target, *ret_lines, &registers, false, LBX_INNERMOST_FRAMES, &stack);
 	if (clean)
@@ -138,7 +138,7 @@ bool lbx_selected_gdb(struct lbx_target *target, struct lbx_frame *ret, struct l
 	struct lbx_registers registers;
 	bool clean = lb_ok();
 
-	if (!begin(target, ret_lines, &registers) || !lbx_bridge_ask_place(&place))
+	if (!can_walk(target, ret_lines) || !lbx_bridge_ask_place(&place) || !read_registers(*ret_lines, &registers))
 		return false;
 	lbx_unwind_dwfl(target, *ret_lines, &registers, false, FEW_FRAMES, &stack);
 	bool found = find(&stack, &place, ret);
