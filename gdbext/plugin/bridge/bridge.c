@@ -415,8 +415,7 @@ static void serve_request(lbx_bridge_read *read)
 					"set $_lb_more = 1\n",
 			    bridge.next);
 	} else if (bridge.go[0]) {
-		text_printf(&bridge.response, "set $_lb_go = \"with language %s -- %s\"\nset $_lb_going = 1\n",
-			    bridge.language, bridge.go);
+		text_printf(&bridge.response, "set $_lb_go = \"%s\"\nset $_lb_going = 1\n", bridge.go);
 	}
 	if (bridge.response.failed) {
 		text_clear(&bridge.response);

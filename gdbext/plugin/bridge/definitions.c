@@ -163,11 +163,26 @@ const char lbx_definitions[] =
     "_lb_request\n"
     "set $_lb_words = 0\n"
     "_lb_serve\n"
-	/* what makes the program run: by now no response is being read, and a stop's commands may ask */
-    "if $_lb_going\n"
+    "end\n"
+	/* what makes the program run: by now no response is being read, and a stop's commands may ask; in the
+	 * user's language, since the program may stop in a frame of another */
+    "define _lb_gone\n"
     "set $_lb_going = 0\n"
+    "end\n"
+    "define _lb_may_go\n"
+    "if $_lb_going\n"
+    "_lb_c _lb_gone\n"
     "eval \"%s\", $_lb_go\n"
     "end\n"
+    "end\n"
+    "define _lb_call\n"
+    "_lb_c _tensor_call\n"
+    "_lb_may_go\n"
+    "end\n"
+	/* where another frame may be selected, its language is in force from there on */
+    "define _lb_call_selecting\n"
+    "_lb_as_c _tensor_call\n"
+    "_lb_may_go\n"
     "end\n"
     "define _lb_serve\n"
     "set $_lb_more = 1\n"
@@ -286,6 +301,9 @@ const char lbx_definitions[] =
     "end\n"
     "define _lb_tbreak\n"
     "_lb_quiet _lb_tbreak_at $arg0\n"
+    "end\n"
+    "define _lb_step_began\n"
+    "set $_lb_in = $bpnum\n"
     "end\n"
 	/* if something else has stopped the program, the breakpoint is still there; else gdb says that
 	 * there is none */

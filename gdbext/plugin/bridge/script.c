@@ -70,8 +70,7 @@ static void define_body(struct text *script, const char *name, bool selects_fram
 	take_words(script, name, FEW_WORDS);
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
 		text_printf(script, "if $_lb_$argc > $_lb_%d\n_lbn $arg%d\nend\n", word, word);
-	/* where another frame is selected, its language is in force from there on */
-	text_printf(script, "end\nend\n%s _tensor_call\n", selects_frame ? "_lb_as_c" : "_lb_c");
+	text_printf(script, "end\nend\n%s\n", selects_frame ? "_lb_call_selecting" : "_lb_call");
 }
 
 static void define(struct text *script, const char *command, const char *name, bool selects_frame)

@@ -25,14 +25,14 @@ static const char *const environment[] = { "0", "1", "fused" };
 /* A file that is sourced, where gdb runs a stop's commands before it goes on to the next line; in a
  * `define` it runs them when all of it has run. */
 static const char step_in[] = "_lb_tbreak graph_start\n"
-			      "set var $_lb_in = $bpnum\n"
+			      "_lb_c _lb_step_began\n"
 			      "commands\n"
 			      "silent\n"
 			      "with language c -- " LBX_STEP_ENTER " $_probe_arg1\n"
 			      "continue\n"
 			      "end\n"
 			      "continue\n"
-			      "with language c -- _lb_step_end\n";
+			      "_lb_as_c _lb_step_end\n";
 
 bool lbx_step_open(void)
 {
