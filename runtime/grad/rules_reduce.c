@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "grad/rule.h"
 #include "graph/shape.h"
 
@@ -68,13 +70,14 @@ bool lb_rule_prod(const struct lb_vjp *v)
 	return lb_vjp_give(v, 0, lb_multiply(g, lb_conjugated(lb_where(counts, rest, lb_scalar(0)))));
 }
 
+/* Where nothing is left to divide by, the variance is infinite or NaN, and has no derivative. */
 bool lb_rule_var(const struct lb_vjp *v)
 {
 	int64_t axes[LB_MAX_RANK];
 	struct lb_tensor *x = lb_vjp_input(v, 0);
 	struct lb_tensor *from_mean = lb_subtract(x, lb_mean(x, axes_of(v, axes), true));
 	double n = count_reduced(v) - (double)v->t->params[2];
-	return lb_vjp_give(v, 0, lb_multiply(lb_scaled(kept(v, v->g), 2 / n), from_mean));
+	return lb_vjp_give(v, 0, lb_multiply(lb_scaled(kept(v, v->g), n > 0 ? 2 / n : NAN), from_mean));
 }
 
 bool lb_rule_logsumexp(const struct lb_vjp *v)

@@ -291,6 +291,107 @@ static void scans_beyond_numbers(void **state)
 		}
 }
 
+/* Lines of 3 numbers, of which some do not deviate, or of which none is left to divide by. */
+struct spread {
+	bool root; /* lb_std() */
+	int ddof;
+	double x[6];
+	double gradient[6], second[6]; /* the gradient of all results' sum; the Hessian by the first number of each line */
+};
+
+static bool spread_of(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct spread *of = context;
+
+	(void)n_in, (void)n_out;
+	lb_list axes = lb_rank(in[0]) == 2 ? LB_AXES(-1) : LB_AXES(); /* of a vector along none */
+	*out = of->root ? lb_std(in[0], axes, false, of->ddof) : lb_var(in[0], axes, false, of->ddof);
+	return *out;
+}
+
+static bool gradient_of_spread(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *y, *ones = lb_ones(LB_SHAPE(2), lb_dtype_of(in[0]));
+
+	(void)n_out;
+	return lb_vjp(spread_of, context, n_in, in, 1, &ones, &y, out);
+}
+
+static void are(int n, const double *wanted, lb_dtype dtype, lb_tensor *x)
+{
+	double got[6], room = dtype == LB_BF16 ? 0x1p-7 : dtype == LB_F16 ? 0x1p-10 : dtype == LB_F32 ? 0x1p-20 : 0x1p-49;
+
+	assert_int_equal(lb_dtype_of(x), dtype);
+	assert_true(lb_copy_out(lb_astype(x, LB_F64), got, (size_t)n * sizeof *got));
+	for (int i = 0; i < n; i++) {
+		if (isnan(wanted[i]) ? !isnan(got[i]) : !(fabs(got[i] - wanted[i]) <= room))
+			fail_msg("%s: at %d %.12g, expected %.12g", lb_dtype_name(dtype), i, got[i], wanted[i]);
+	}
+}
+
+/* Of 1, 2, 4, whose mean is 7/3, the deviations d are -4/3, -1/3 and 5/3, and the sum of their squares is 14/3. With
+ * N = 3 - ddof and s = sqrt(14 / 3 / N) the gradient of s is d[i] / (N s), and its derivative by the first number
+ * ((i == 0) - 1/3) / (N s) - d[i] d[0] / (N^2 s^3). Where s is 0, or N is not above 0, there is none: NaN, as MLX has it. */
+static void spreads(void **state)
+{
+	double a = 3 * sqrt(14), b = 2 * sqrt(21), c = 7 * sqrt(14), d = 14 * sqrt(7.0 / 3);
+	const struct spread cases[] = {
+		{ true, 0, { 1, 2, 4, 2, 2, 2 }, { -4 / a, -1 / a, 5 / a, NAN, NAN, NAN }, { 2 / c, -3 / c, 1 / c, NAN, NAN, NAN } },
+		{ true, 1, { 1, 2, 4, 2, 2, 2 }, { -4 / b, -1 / b, 5 / b, NAN, NAN, NAN }, { 2 / d, -3 / d, 1 / d, NAN, NAN, NAN } },
+		/* whose mean, if it were taken in halves, might be another number */
+		{ true, 0, { 0.1f, 0.1f, 0.1f, 4, 2, 1 }, { NAN, NAN, NAN, 5 / a, -1 / a, -4 / a }, { NAN, NAN, NAN, 0.5 / c, -1.5 / c, 1 / c } },
+		{ true, 3, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
+		{ true, 4, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
+		{ false, 0, { 1, 2, 4, 2, 2, 2 }, { -8 / 9.0, -2 / 9.0, 10 / 9.0, 0, 0, 0 },
+		  { 4 / 9.0, -2 / 9.0, -2 / 9.0, 4 / 9.0, -2 / 9.0, -2 / 9.0 } },
+		{ false, 1, { 1, 2, 4, 2, 2, 2 }, { -4 / 3.0, -1 / 3.0, 5 / 3.0, 0, 0, 0 },
+		  { 2 / 3.0, -1 / 3.0, -1 / 3.0, 2 / 3.0, -1 / 3.0, -1 / 3.0 } },
+		{ false, 3, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
+		{ false, 4, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
+	};
+	static const lb_dtype dtypes[] = { LB_F16, LB_BF16, LB_F32, LB_F64 };
+	static const double first[] = { 1, 0, 0, 1, 0, 0 };
+
+	(void)state;
+	for (int i = 0; i < LENGTH(cases) * LENGTH(dtypes); i++)
+		LB_SCOPE {
+			struct spread of = cases[i / LENGTH(dtypes)];
+			lb_dtype dtype = dtypes[i % LENGTH(dtypes)];
+			lb_tensor *x = lb_astype(lb_from_data(of.x, sizeof of.x, LB_SHAPE(2, 3), LB_F64), dtype), *y, *got;
+			lb_tensor *v = lb_from_data(first, sizeof first, LB_SHAPE(2, 3), LB_F64);
+			assert_true(gradient_of_spread(&of, 1, &x, 1, &got));
+			are(6, of.gradient, dtype, got);
+			assert_true(lb_jvp(spread_of, &of, 1, &x, &v, 1, &y, &got));
+			are(2, (double[]){ of.gradient[0], of.gradient[3] }, dtype, got);
+			assert_true(lb_jvp(gradient_of_spread, &of, 1, &x, &v, 1, &y, &got));
+			are(6, of.second, dtype, got);
+			assert_true(lb_vjp(gradient_of_spread, &of, 1, &x, 1, &v, &y, &got));
+			are(6, of.second, dtype, got);
+		}
+}
+
+/* One number for itself: along an axis of one, and along no axes. */
+static void spreads_of_one(void **state)
+{
+	static const struct {
+		bool root;
+		int ddof;
+		double wanted;
+	} cases[] = { { true, 0, NAN }, { true, 1, NAN }, { false, 0, 0 }, { false, 1, NAN } };
+
+	(void)state;
+	for (int i = 0; i < LENGTH(cases); i++)
+		LB_SCOPE {
+			struct spread of = { .root = cases[i].root, .ddof = cases[i].ddof };
+			lb_tensor *x = lb_reshape(lb_arange(1, 3, 1, LB_F16), LB_SHAPE(2, 1)), *got;
+			assert_true(gradient_of_spread(&of, 1, &x, 1, &got));
+			are(2, (double[]){ cases[i].wanted, cases[i].wanted }, LB_F16, got);
+			x = lb_arange(1, 3, 1, LB_F16);
+			assert_true(gradient_of_spread(&of, 1, &x, 1, &got));
+			are(2, (double[]){ cases[i].wanted, cases[i].wanted }, LB_F16, got);
+		}
+}
+
 #define REDUCED(name) \
 	{ #name, f_##name, "2,3", -2, 2, true }, { #name, f_##name, "4", -2, 2, false }, \
 	    { #name, f_##name##_0, "3,2", -2, 2, true }, { #name, f_##name##_0, "2,2,3", -2, 2, false }, \
@@ -1238,6 +1339,7 @@ int main(void)
 		cmocka_unit_test(unary),      cmocka_unit_test(binary),          cmocka_unit_test(views),
 		cmocka_unit_test(reductions), cmocka_unit_test(products),        cmocka_unit_test(gathers),
 		cmocka_unit_test(linear_algebra), cmocka_unit_test(scans_beyond_numbers),
+		cmocka_unit_test(spreads), cmocka_unit_test(spreads_of_one),
 		cmocka_unit_test(models),     cmocka_unit_test(corners),         cmocka_unit_test(quantisation),
 		cmocka_unit_test(steps),      cmocka_unit_test(complex_numbers),   cmocka_unit_test(factors_of_zero), cmocka_unit_test(complex_transforms), cmocka_unit_test(every_operation),
 		cmocka_unit_test(no_gradient_of_codes),

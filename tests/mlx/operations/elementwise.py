@@ -177,6 +177,7 @@ def isclose(d, name):
     first = d.dtype(FLOATS + INTEGERS)
     a, b = d.tensor(shapes[0], first, "small"), d.tensor(shapes[1], first if d.chance(0.8) else d.dtype(REAL), "small")
     rtol, atol, nan = d.of([1e-5, 0.5]), d.of([1e-8, 1.25]), d.chance(0.5)
+    d.say(rtol=rtol, atol=atol, nan=nan)
     return Case([a, b], lambda a, b: getattr(mx, name)(a, b, rtol, atol, equal_nan=nan),
                 lambda a, b: getattr(d.lb, name)(a, b, rtol, atol, nan))
 

@@ -15,7 +15,7 @@ def reduction(d, name):
     dtype = d.dtype(DTYPES if name not in ("var", "std", "median", "logsumexp", "mean") else FLOATS + INTEGERS)
     kind = "any" if name in ("max", "min", "all", "any", "minmax") else "unit" if name == "prod" and dtype in FLOATS else "tame"
     x = d.tensor(d.shape(), dtype, kind)
-    axes, keep, ddof = d.axes(len(x.shape)), d.chance(0.4), d.int(0, 1)
+    axes, keep, ddof = d.axes(len(x.shape)), d.chance(0.4), d.of([0, 1, 0, 1, 2, 3])
     d.say(axes=axes, keep=keep, **(dict(ddof=ddof) if name in ("var", "std") else {}))
     good = [k for k in axes or [] if -len(x.shape) <= k < len(x.shape)] if axes is not None else None
     n = math.prod(x.shape[k] for k in good) if good is not None else math.prod(x.shape)
@@ -32,6 +32,7 @@ def reduction(d, name):
         ulp, floor = 4 + n, (eps(dtype) * np.float64(largest(x.a))**n * n if dtype == "complex64" else 0.0)
     elif name in ("var", "std"):
         ulp, floor = 16 + n if dtype not in HALVES else 4 * max(n, 4), eps(dtype) * 16 * max(largest(x.a), largest(x.a)**2)
+        floor *= n / max(n - ddof, 1)  # by which MLX multiplies what it has divided by n
     elif name in ("logsumexp", "median"):
         ulp, floor = 4, 8 * eps(dtype) * max(1, largest(x.a))
     options = {"ddof": ddof} if name in ("var", "std") else {}
