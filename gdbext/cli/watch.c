@@ -160,7 +160,9 @@ static void look(struct watch *w, struct lbx_followed *program, bool is_last)
 	struct seen *seen = program->data ? program->data : calloc(1, sizeof *seen);
 
 	program->data = seen;
-	what.seconds = is_last || w->every ? (double)w->seconds : 0;
+	bool stands = is_last || w->every;
+	what.seconds = stands ? (double)w->seconds : 0;
+	what.no_values = stands || !w->seconds ? NULL : "values were not looked at while it ran";
 	what.looks = seen ? &seen->looks : NULL;
 	bool done = (seen || lb_fail("out of memory")) && lbx_process_open(program->pid, &context.target) &&
 		    lbx_stacks_of_process(context.target, &context.stacks) && lbx_diagnose(&context, &what, &found) &&

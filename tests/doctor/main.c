@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scene.h"
 
@@ -51,6 +52,15 @@ static void heal(void)
 	exit(0);
 }
 
+/* Has a tensor for long enough to be looked at, and becomes a program that has none. */
+static void become_another(void)
+{
+	lb_eval(normal(4, 4, 1));
+	usleep(500000);
+	execl("/bin/true", "true", (char *)NULL);
+	exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "list") == 0) {
@@ -84,6 +94,8 @@ int main(int argc, char **argv)
 		leak();
 	if (argc > 1 && strcmp(argv[1], "heal") == 0)
 		heal();
+	if (argc > 1 && strcmp(argv[1], "become") == 0)
+		become_another();
 	for (int i = 0; argc == 3 && i < SCENES; i++) {
 		if (strcmp(scenes[i].name, argv[1]) != 0)
 			continue;

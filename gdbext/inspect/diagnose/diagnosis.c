@@ -162,7 +162,7 @@ static const char *why_not(const struct doctor *d, const struct lbx_rule *rule)
 	if (rule->sees & LBX_SEES_EVENTS && !d->c.flight.capacity)
 		return "the program records no events";
 	if (rule->sees & LBX_SEES_VALUES && d->c.seconds <= 0)
-		return "values were not looked at (--seconds 0)";
+		return d->what->no_values ? d->what->no_values : "values were not looked at (--seconds 0)";
 	return NULL;
 }
 

@@ -55,6 +55,7 @@ struct lbx_diagnose {
 	const char *
 	    tensors; /* a glob of names, or "#12"; NULL: all. Events are of the whole program: then none are looked at */
 	double seconds; /* that looking at values may take; 0: they are not looked at */
+	const char *no_values; /* why they are not, where that is not what somebody asked for; or NULL */
 	struct lbx_looks *looks; /* those before this one; NULL: there are none, nor will others be compared with it */
 	bool without_tensors; /* a program that has none is checked, too */
 };
