@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/mix.h"
+#include "base/number_map.h"
 #include "base/vector.h"
 #include "target/demangle.h"
 #include "target/inlined.h"
@@ -20,55 +20,23 @@
 
 enum { MAX_DEPTH = 32, MAX_DIES = 32 << 20, MAX_STATICS = 1 << 20, NAME = 512 };
 
-/* Numbers that have been seen, each with an answer: open addressing, never more than half full. */
-struct seen {
-	size_t n, n_slots;
-	struct seen_slot {
-		uint64_t key; /* 0: it is free */
-		bool answer;
-	} *slots;
-};
-
 struct walk {
 	struct lbx_statics *found;
-	struct seen types, addresses;
+	struct lbx_number_map types; /* 1: it may lead to a tensor */
+	struct lbx_number_map addresses;
 	Dwarf_Die unit;
 	uint64_t bias;
 	int dies;
 	bool is_short; /* of memory */
 };
 
-/* ---- what has been seen ---- */
-
-static struct seen_slot *slot_of(const struct seen *s, uint64_t key)
+/* As lbx_number_at(): NULL: no memory. */
+static struct lbx_number *see(struct walk *w, struct lbx_number_map *seen, uint64_t key, bool *ret_new)
 {
-	size_t i = lb_mix(key) & (s->n_slots - 1);
+	struct lbx_number *number = lbx_number_at(seen, NULL, key, ret_new);
 
-	while (s->slots[i].key && s->slots[i].key != key)
-		i = (i + 1) & (s->n_slots - 1);
-	return &s->slots[i];
-}
-
-static bool grow(struct seen *s)
-{
-	struct seen new = { .n = s->n, .n_slots = s->n_slots ? 2 * s->n_slots : 1024 };
-
-	new.slots = calloc(new.n_slots, sizeof *new.slots);
-	if (!new.slots)
-		return false;
-	for (size_t i = 0; i < s->n_slots; i++)
-		if (s->slots[i].key)
-			*slot_of(&new, s->slots[i].key) = s->slots[i];
-	free(s->slots);
-	*s = new;
-	return true;
-}
-
-/* NULL: no memory. A new one has no key yet. */
-static struct seen_slot *see(struct walk *w, struct seen *s, uint64_t key)
-{
-	w->is_short |= 2 * (s->n + 1) > s->n_slots && !grow(s);
-	return w->is_short ? NULL : slot_of(s, key);
+	w->is_short |= !number;
+	return number;
 }
 
 /* ---- types that may lead to a tensor ---- */
@@ -88,22 +56,20 @@ static bool member_may_lead(struct walk *w, Dwarf_Die *member, int depth)
 
 static bool struct_may_lead(struct walk *w, Dwarf_Die *type, int depth)
 {
-	struct seen_slot *slot = see(w, &w->types, (uint64_t)(uintptr_t)type->addr);
+	bool may = false, is_new;
+	struct lbx_number *known = see(w, &w->types, (uintptr_t)type->addr, &is_new);
 	const char *name = dwarf_diename(type);
 	Dwarf_Die member;
-	bool may = false;
 
-	if (!slot || slot->key)
-		return slot && slot->answer;
-	slot->key = (uint64_t)(uintptr_t)type->addr;
-	w->types.n++;
+	if (!known || !is_new)
+		return known && known->value;
 	if (depth == MAX_DEPTH || (name && strncmp(name, "basic_string<", 13) == 0) || dwarf_child(type, &member) != 0)
 		return false;
 	do
 		may = member_may_lead(w, &member, depth);
 	while (!may && w->dies++ < MAX_DIES && dwarf_siblingof(&member, &member) == 0);
-	if ((slot = see(w, &w->types, (uint64_t)(uintptr_t)type->addr))) /* others may have moved it */
-		slot->answer = may;
+	if ((known = see(w, &w->types, (uintptr_t)type->addr, &is_new))) /* others may have moved it */
+		known->value = may;
 	return may;
 }
 
@@ -238,18 +204,16 @@ static bool add(struct walk *w, Dwarf_Die *die, const char *around, const char *
 static void look_at(struct walk *w, Dwarf_Die *die, const char *around, const char *function)
 {
 	struct lbx_static one = { .line = 0 };
-	struct seen_slot *slot;
 	Dwarf_Attribute attribute;
 	const char *name;
+	bool is_new;
 
 	if (!dwarf_attr(die, DW_AT_location, &attribute) || !is_fixed(&attribute))
 		return;
 	one.tag = lbx_type_of(die, &one.type);
 	if (!may_lead(w, &one.type, one.tag, 0) || !(name = dwarf_diename(die)) || strncmp(name, "__", 2) == 0 ||
-	    !locate(w, &attribute, &one.address) || !(slot = see(w, &w->addresses, one.address)) || slot->key)
+	    !locate(w, &attribute, &one.address) || !one.address || !see(w, &w->addresses, one.address, &is_new) || !is_new)
 		return;
-	slot->key = one.address;
-	w->addresses.n++;
 	w->is_short |= !add(w, die, around, function, &one);
 }
 
@@ -355,8 +319,8 @@ const struct lbx_statics *lbx_statics_find(struct lbx_lines *lines)
 		return found;
 	if (lbx_lines_dwfl(lines))
 		dwfl_getmodules(lbx_lines_dwfl(lines), look_at_module, &w, 0);
-	free(w.types.slots);
-	free(w.addresses.slots);
+	lbx_number_map_deinit(&w.types);
+	lbx_number_map_deinit(&w.addresses);
 	if (w.is_short) {
 		lbx_statics_deinit(found);
 		lb_fail("out of memory for the program's variables");

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mix.h"
+#include "base/number_map.h"
 #include "lazybones.h"
 #include "target/containers.h"
 #include "target/dynamic.h"
@@ -36,7 +37,6 @@ enum {
 	MAX_LOOKED = 1 << 20,
 	STEPS = 4,
 	STEPS_FIRST = 2, /* what lies so near has its turn in front of all that lies deeper */
-	MAX_TOLD = 4 * MAX_POINTERS,
 	NAME = LBX_VARIABLE_MAX
 };
 
@@ -52,7 +52,7 @@ struct search {
 	int steps; /* from each variable */
 	uint64_t max_elements;
 	int pointers_left, looks_left, nameless, containers;
-	uint64_t *told; /* of each pointer that has been: a hash, at the first free place from its remainder on; or NULL */
+	struct lbx_number_map *told; /* hashes of the pointers that have been; or NULL */
 	bool is_cut; /* there is more than was looked at */
 	bool is_lost; /* a variable that may lead to a pointer is somewhere else than this reader finds, or nowhere */
 	int looked; /* members, for namesakes */
@@ -64,13 +64,9 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 static bool is_told(struct search *s, const struct lbx_pointer *pointer)
 {
 	uint64_t hash = lb_mix(lb_hash_text(pointer->expression) ^ pointer->value) | 1;
-	size_t i = hash % MAX_TOLD;
+	bool is_new;
 
-	while (s->told[i] && s->told[i] != hash)
-		i = (i + 1) % MAX_TOLD;
-	bool is = s->told[i];
-	s->told[i] = hash;
-	return is;
+	return lbx_number_at(s->told, NULL, hash, &is_new) && !is_new;
 }
 
 static void emit(struct search *s, const char *name, uint64_t value)
@@ -532,6 +528,7 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 {
 	struct search s = { .scope = { .target = target, .frame = frame, .lines = lines }, .lines = lines, .fn = fn, .context = context,
 			    .max_elements = MAX_ELEMENTS };
+	struct lbx_number_map told = { 0 };
 	struct lbx_functions f;
 
 	if (ret_whole)
@@ -541,13 +538,12 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	s.scope.bias = f.bias;
 	s.scope.pc = f.pc;
 	s.scope.function = f.at[f.n_inlined] < 0 ? NULL : &f.scopes[f.at[f.n_inlined]];
-	s.told = calloc(MAX_TOLD, sizeof *s.told);
-	if (s.told)
-		visit_frame(&s, &f, STEPS_FIRST);
+	s.told = &told;
+	visit_frame(&s, &f, STEPS_FIRST);
 	visit_frame(&s, &f, STEPS);
 	if (ret_whole)
 		*ret_whole = f.at[f.n_inlined] >= 0 && !s.is_lost;
-	free(s.told);
+	lbx_number_map_deinit(&told);
 	lbx_functions_release(&f);
 	return lb_ok();
 }

@@ -104,6 +104,11 @@ struct lbx_key lbx_tensor_key(const struct lbx_tensor *t)
 	return (struct lbx_key){ t->of, t->address, t->id };
 }
 
+struct lbx_number *lbx_number_of_tensor(struct lbx_number_map *map, const struct lbx_tensor *t, bool *ret_new)
+{
+	return lbx_number_at(map, t->of, t->address ? t->address : t->id, ret_new);
+}
+
 bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret)
 {
 	return key->address ? lbx_tensors_by_address(key->of, key->address, ret)

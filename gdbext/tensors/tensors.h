@@ -3,6 +3,7 @@
 #ifndef LBX_TENSORS_H
 #define LBX_TENSORS_H
 
+#include "base/number_map.h"
 #include "target/stacks.h"
 #include "tensors/tensor.h"
 
@@ -154,6 +155,8 @@ bool lbx_tensors_is_module(struct lbx_tensors *tensors, uint64_t object);
  * tensor is freed or damaged. */
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 struct lbx_key lbx_tensor_key(const struct lbx_tensor *t);
+/* The entry of a tensor in a map: by its record, or, in sets without records, by its id (base/number_map.h). */
+struct lbx_number *lbx_number_of_tensor(struct lbx_number_map *map, const struct lbx_tensor *t, bool *ret_new);
 /* The tensor as it is now. Fails like lbx_tensors_by_address(), or, where that is 0, lbx_tensors_by_id(). */
 bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret);
 /* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */

@@ -39,7 +39,7 @@ static bool take_lazy(struct lbx_growth *g, const struct lbx_tensor *t)
 		g->is_cut = true;
 		return true;
 	}
-	struct lbx_key_entry *entry = lbx_key_map_at(&g->map, t->of, t->id, &is_new);
+	struct lbx_number *entry = lbx_number_at(&g->map, t->of, t->id, &is_new);
 	if (!entry)
 		return false;
 	if (!lb_reserve(g->nodes, g->room, g->n + 1) ||
@@ -80,7 +80,7 @@ static uint32_t find(struct lbx_growth *g, const struct lbx_tensors *of, uint64_
 
 	if (!id)
 		return NONE;
-	struct lbx_key_entry *entry = lbx_key_map_at(&g->map, of, id, &is_new);
+	struct lbx_number *entry = lbx_number_at(&g->map, of, id, &is_new);
 	if (entry && is_new)
 		entry->value = NONE;
 	return entry ? entry->value : NONE;
@@ -282,7 +282,7 @@ bool lbx_growth_find(struct lbx_growth *g, struct lbx_out *out, struct lbx_growi
 
 void lbx_growth_deinit(struct lbx_growth *g)
 {
-	lbx_key_map_deinit(&g->map);
+	lbx_number_map_deinit(&g->map);
 	free(g->nodes);
 	free(g->inputs);
 	free(g->computed);

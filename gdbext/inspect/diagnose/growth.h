@@ -4,7 +4,7 @@
 #ifndef LBX_GROWTH_H
 #define LBX_GROWTH_H
 
-#include "inspect/graph/key_map.h"
+#include "base/number_map.h"
 #include "inspect/out.h"
 #include "tensors/tensors.h"
 
@@ -22,7 +22,7 @@ struct lbx_growth_node {
 };
 
 struct lbx_growth {
-	struct lbx_key_map map; /* from ids to nodes */
+	struct lbx_number_map map; /* from ids to nodes */
 	uint32_t n, room;
 	struct lbx_growth_node *nodes;
 	uint32_t n_inputs, inputs_room;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/vector.h"
-#include "inspect/graph/key_map.h"
 
 enum { NOT_YET = UINT32_MAX };
 
@@ -17,7 +17,7 @@ struct walk {
 	struct lbx_context *context;
 	struct lbx_graph *graph;
 	uint32_t max_nodes;
-	struct lbx_key_map known; /* to indices of nodes */
+	struct lbx_number_map known; /* to indices of nodes */
 	bool *done; /* by node: all its inputs are in the order */
 	uint64_t done_room;
 	struct frame *stack;
@@ -101,7 +101,7 @@ static bool descend(struct walk *w)
 		return false;
 	}
 	bool is_new;
-	struct lbx_key_entry *known = lbx_key_map_tensor(&w->known, &input, &is_new);
+	struct lbx_number *known = lbx_number_of_tensor(&w->known, &input, &is_new);
 	if (!known)
 		return false;
 	if (!is_new && !w->done[known->value])
@@ -116,7 +116,7 @@ static bool descend(struct walk *w)
 static bool walk(struct walk *w, const struct lbx_tensor *t)
 {
 	bool is_new;
-	if (!lbx_key_map_tensor(&w->known, t, &is_new) || !push(w, t))
+	if (!lbx_number_of_tensor(&w->known, t, &is_new) || !push(w, t))
 		return false;
 	while (w->depth) {
 		const struct frame *frame = &w->stack[w->depth - 1];
@@ -139,7 +139,7 @@ bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, 
 	*ret = (struct lbx_graph){ 0 };
 	struct walk w = { .context = context, .graph = ret, .max_nodes = max_nodes };
 	bool ok = walk(&w, t);
-	lbx_key_map_deinit(&w.known);
+	lbx_number_map_deinit(&w.known);
 	free(w.done);
 	free(w.stack);
 	if (!ok)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/plural.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/tensor/describe.h"
 
 enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20 };
@@ -23,14 +23,14 @@ static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
 
 void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 {
-	struct lbx_key_map known = { 0 };
+	struct lbx_number_map known = { 0 };
 	struct lbx_key *stack = malloc(MAX_NODES * sizeof *stack);
 	bool is_new;
 	struct lbx_tensor node, input;
 	int64_t n = 0, met = 1, edges = 0;
 
 	memset(ret, 0, sizeof *ret);
-	if (!stack || !t->of || !lbx_key_map_tensor(&known, t, &is_new))
+	if (!stack || !t->of || !lbx_number_of_tensor(&known, t, &is_new))
 		goto out_of_memory;
 	ret->is_translated = t->of->ops->recipe;
 	meet(t, ret);
@@ -58,7 +58,7 @@ void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 				met++;
 				continue;
 			}
-			if (!lbx_key_map_tensor(&known, &input, &is_new))
+			if (!lbx_number_of_tensor(&known, &input, &is_new))
 				goto out_of_memory;
 			if (!is_new)
 				continue;
@@ -73,7 +73,7 @@ out_of_memory:
 	ret->capped = true;
 	lb_clear_error();
 out:
-	lbx_key_map_deinit(&known);
+	lbx_number_map_deinit(&known);
 	free(stack);
 }
 

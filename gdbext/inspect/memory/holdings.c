@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/vector.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/memory/spans.h"
 #include "inspect/memory/variables_held.h"
 #include "inspect/tensor/describe.h"
@@ -28,7 +28,7 @@ struct owner {
 };
 
 struct owners {
-	struct lbx_key_map by_buffer;
+	struct lbx_number_map by_buffer;
 	uint32_t n, room;
 	struct owner *list;
 };
@@ -169,7 +169,7 @@ static bool own(struct lbx_snapshot *s, struct owners *owners, const struct lbx_
 {
 	int worth = 2 * (t->name[0] != '\0') + (t->op_class != LB_CLASS_VIEW);
 	bool is_new;
-	struct lbx_key_entry *entry = lbx_key_map_at(&owners->by_buffer, t->of, t->buffer_id, &is_new);
+	struct lbx_number *entry = lbx_number_at(&owners->by_buffer, t->of, t->buffer_id, &is_new);
 	struct owner *o;
 
 	if (!entry)
@@ -250,7 +250,7 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 	bool is_new;
 
 	while (lbx_tensors_next_buffer(context->tensors, &slot, &buffer)) {
-		struct lbx_key_entry *entry = lbx_key_map_at(&owners->by_buffer, buffer.of, buffer.id, &is_new);
+		struct lbx_number *entry = lbx_number_at(&owners->by_buffer, buffer.of, buffer.id, &is_new);
 		if (!entry || (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0)))
 			return false;
 		if (!is_new)
@@ -306,7 +306,7 @@ static bool take(struct lbx_context *context, struct lbx_variables_held *variabl
 	sum_up(ret);
 	if (ret->counted)
 		ret->tensors = counted_tensors(&ret->counters);
-	lbx_key_map_deinit(&owners.by_buffer);
+	lbx_number_map_deinit(&owners.by_buffer);
 	free(owners.list);
 	ret->variables = NULL;
 	if (!ok)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/vector.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/memory/holdings.h"
 #include "inspect/show/quant_parts.h"
 #include "inspect/tensor/name.h"
@@ -24,7 +24,7 @@ struct walk {
 	const char *glob;
 	struct lbx_parameters *p;
 	bool wants_kept;
-	struct lbx_key_map consumers; /* how many lazy tensors have a record for an input */
+	struct lbx_number_map consumers; /* how many lazy tensors have a record for an input */
 	size_t n_uses, room_uses;
 	struct use *uses;
 };
@@ -254,7 +254,7 @@ static bool count_inputs(struct walk *w, const struct lbx_tensor *t)
 			lb_clear_error();
 			continue;
 		}
-		struct lbx_key_entry *entry = lbx_key_map_tensor(&w->consumers, &input, &is_new);
+		struct lbx_number *entry = lbx_number_of_tensor(&w->consumers, &input, &is_new);
 		if (!entry)
 			return false;
 		entry->value++;
@@ -271,7 +271,7 @@ static bool find_kept(struct walk *w)
 		bool is_new;
 		if (x->holders <= 0)
 			continue;
-		struct lbx_key_entry *entry = lbx_key_map_at(&w->consumers, x->of, x->record, &is_new);
+		struct lbx_number *entry = lbx_number_at(&w->consumers, x->of, x->record, &is_new);
 		if (!entry)
 			return false;
 		x->is_said |= x->holders > (int64_t)entry->value;
@@ -323,7 +323,7 @@ bool lbx_parameters_find(struct lbx_context *context, const char *glob, enum lbx
 		}
 	}
 	free(w.uses);
-	lbx_key_map_deinit(&w.consumers);
+	lbx_number_map_deinit(&w.consumers);
 	if (!ok)
 		lbx_parameters_deinit(ret);
 	return ok;

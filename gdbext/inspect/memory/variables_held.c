@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/vector.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/memory/kept.h"
 #include "inspect/operand/frames.h"
 
@@ -16,7 +16,7 @@ enum { MAX_FRAMES = 256, OFTEN = 1 << 13, HOLDER = LB_NAME_MAX + 1 };
 struct lbx_variables_held {
 	struct lbx_context *context;
 	struct lbx_places *places;
-	struct lbx_key_map tensors, buffers; /* numbers in `names` */
+	struct lbx_number_map tensors, buffers; /* numbers in `names` */
 	struct lbx_kept_texts texts;
 	const char **names;
 	uint32_t n_names, names_room;
@@ -26,10 +26,10 @@ struct lbx_variables_held {
 	char limits[512];
 };
 
-static bool note_in(struct lbx_key_map *map, const struct lbx_tensors *of, uint64_t key, uint32_t name)
+static bool note_in(struct lbx_number_map *map, const struct lbx_tensors *of, uint64_t key, uint32_t name)
 {
 	bool is_new;
-	struct lbx_key_entry *entry = key ? lbx_key_map_at(map, of, key, &is_new) : NULL;
+	struct lbx_number *entry = key ? lbx_number_at(map, of, key, &is_new) : NULL;
 
 	if (entry && is_new)
 		entry->value = name;
@@ -163,10 +163,10 @@ bool lbx_variables_held_find(struct lbx_context *context, struct lbx_variables_h
 	return true;
 }
 
-static const char *name_in(struct lbx_variables_held *h, struct lbx_key_map *map, const struct lbx_tensors *of,
+static const char *name_in(struct lbx_variables_held *h, struct lbx_number_map *map, const struct lbx_tensors *of,
 			   uint64_t key)
 {
-	const struct lbx_key_entry *entry = key ? lbx_key_map_find(map, of, key) : NULL;
+	const struct lbx_number *entry = key ? lbx_number_find(map, of, key) : NULL;
 	return entry ? h->names[entry->value] : NULL;
 }
 
@@ -186,8 +186,8 @@ void lbx_variables_held_destroy(struct lbx_variables_held *h)
 	if (!h)
 		return;
 	lbx_places_destroy(h->places);
-	lbx_key_map_deinit(&h->tensors);
-	lbx_key_map_deinit(&h->buffers);
+	lbx_number_map_deinit(&h->tensors);
+	lbx_number_map_deinit(&h->buffers);
 	lbx_kept_texts_free(&h->texts);
 	free(h->names);
 	free(h);

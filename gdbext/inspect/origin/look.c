@@ -17,7 +17,7 @@ enum { PIECE = 1 << 16 };
 static struct lbx_origin_link *remember(struct lbx_search *s, const struct lbx_tensor *t)
 {
 	bool is_new;
-	struct lbx_key_entry *entry = lbx_key_map_tensor(&s->known, t, &is_new);
+	struct lbx_number *entry = lbx_number_of_tensor(&s->known, t, &is_new);
 
 	if (!entry)
 		return NULL;
@@ -295,6 +295,6 @@ bool lbx_look_at_places(struct lbx_search *s, const struct lbx_origin_link *link
 
 void lbx_search_deinit(struct lbx_search *s)
 {
-	lbx_key_map_deinit(&s->known);
+	lbx_number_map_deinit(&s->known);
 	free(s->links);
 }

@@ -3,7 +3,7 @@
 #ifndef LBX_LOOK_H
 #define LBX_LOOK_H
 
-#include "inspect/graph/key_map.h"
+#include "base/number_map.h"
 #include "inspect/origin/origin.h"
 #include "inspect/replay/sources.h"
 #include "inspect/tensor/array.h"
@@ -12,7 +12,7 @@ struct lbx_search {
 	struct lbx_context *context;
 	uint32_t limit;
 	double deadline; /* of the clock; 0: none */
-	struct lbx_key_map known; /* tensors to places in `links` */
+	struct lbx_number_map known; /* tensors to places in `links` */
 	uint32_t n, room;
 	struct lbx_origin_link *links;
 	uint64_t looked_at;

@@ -11,10 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/plural.h"
 #include "base/vector.h"
 #include "inspect/file.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/replay/worker.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
@@ -33,7 +33,7 @@ struct met {
 struct walk {
 	struct lbx_context *context;
 	const struct lbx_dot *how;
-	struct lbx_key_map known;
+	struct lbx_number_map known;
 	struct met *queue;
 	int64_t n, capacity;
 	int lost;
@@ -45,7 +45,7 @@ struct walk {
 static bool meet(struct walk *w, const struct lbx_tensor *t, int64_t depth)
 {
 	bool is_new;
-	struct lbx_key_entry *known = lbx_key_map_tensor(&w->known, t, &is_new);
+	struct lbx_number *known = lbx_number_of_tensor(&w->known, t, &is_new);
 
 	if (!known || !is_new)
 		return known != NULL;
@@ -290,7 +290,7 @@ bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const stru
 	} else {
 		ok = key_graph(&w, t);
 	}
-	lbx_key_map_deinit(&w.known);
+	lbx_number_map_deinit(&w.known);
 	free(w.queue);
 	return ok && lb_ok();
 }

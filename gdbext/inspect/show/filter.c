@@ -74,7 +74,7 @@ static bool hold(struct lbx_filter *f, const struct lbx_scope *scope)
 
 	for (uint64_t first = 0; (n = lbx_scope_items(scope, first, items, 1024)) > 0; first += n)
 		for (size_t i = 0; i < n; i++)
-			if (items[i] && !lbx_key_map_at(&f->held, scope->of, items[i], &is_new))
+			if (items[i] && !lbx_number_at(&f->held, scope->of, items[i], &is_new))
 				return false;
 	return lb_ok();
 }
@@ -139,8 +139,8 @@ bool lbx_filter_parse(struct lbx_context *context, const struct lbx_args *args, 
 
 void lbx_filter_deinit(struct lbx_filter *f)
 {
-	lbx_key_map_deinit(&f->held);
-	lbx_key_map_deinit(&f->sites);
+	lbx_number_map_deinit(&f->held);
+	lbx_number_map_deinit(&f->sites);
 }
 
 /* ---- a tensor ---- */
@@ -191,7 +191,7 @@ static bool is_of_site(struct lbx_context *context, struct lbx_filter *f, const 
 
 	if (!t->site)
 		return false;
-	struct lbx_key_entry *entry = lbx_key_map_at(&f->sites, NULL, t->site, &is_new);
+	struct lbx_number *entry = lbx_number_at(&f->sites, NULL, t->site, &is_new);
 	if (!entry)
 		return false;
 	if (is_new) {
@@ -264,7 +264,7 @@ bool lbx_filter_takes(struct lbx_context *context, struct lbx_filter *f, const s
 		return false;
 	if (f->scope) {
 		bool is_new = false;
-		struct lbx_key_entry *entry = lbx_key_map_tensor(&f->held, t, &is_new);
+		struct lbx_number *entry = lbx_number_of_tensor(&f->held, t, &is_new);
 		if (!entry)
 			return false;
 		entry->value |= is_new; /* 1: it is none of them, and was only asked for */

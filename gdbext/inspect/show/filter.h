@@ -2,8 +2,8 @@
 #ifndef LBX_FILTER_H
 #define LBX_FILTER_H
 
+#include "base/number_map.h"
 #include "inspect/command.h"
-#include "inspect/graph/key_map.h"
 
 enum { LBX_FILTER_AXES = 16, LBX_FILTER_SEEN = 12 };
 
@@ -17,8 +17,8 @@ struct lbx_filter {
 	int64_t least, most; /* bytes */
 	const uint64_t *ids; /* of those that were there at the mark, sorted */
 	size_t n_ids;
-	struct lbx_key_map held;  /* records that a scope of that name holds */
-	struct lbx_key_map sites; /* return addresses: 1 + whether it is that place */
+	struct lbx_number_map held;  /* records that a scope of that name holds */
+	struct lbx_number_map sites; /* return addresses: 1 + whether it is that place */
 	bool has_found[3]; /* something has that op, is made at that place, by that thread */
 	int n_seen[3];
 	char seen[3][LBX_FILTER_SEEN][80]; /* what there is of these instead */

@@ -8,12 +8,12 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/plural.h"
 #include "base/vector.h"
 #include "inspect/command.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/measure/digest.h"
 #include "inspect/measure/ranking.h"
 #include "inspect/operand/value.h"
@@ -56,7 +56,7 @@ struct list {
 	size_t from; /* the first row that is shown */
 	uint64_t bad, seen, by_state[LBX_STATES];
 	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
-	struct lbx_key_map buffers;      /* those of several tensors */
+	struct lbx_number_map buffers;      /* those of several tensors */
 	struct lbx_tensor_text text;     /* of the row that is told */
 };
 
@@ -204,7 +204,7 @@ static bool add_row(struct lbx_context *context, struct list *list, uint64_t slo
 	bool counts = t->state == LBX_READY
 			  ? t->buffer_id != 0
 			  : lbx_tensor_is_pending(t) && t->state != LBX_UNALLOCATED && t->op_class != LB_CLASS_VIEW;
-	if (t->buffer_id && t->buffer_refs != 1 && !lbx_key_map_at(&list->buffers, t->of, t->buffer_id, &counts))
+	if (t->buffer_id && t->buffer_refs != 1 && !lbx_number_at(&list->buffers, t->of, t->buffer_id, &counts))
 		return false;
 	if (counts && lbx_told_state(t) == LBX_READY)
 		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
@@ -611,7 +611,7 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 		free(list.rows[i].name);
 	free(list.rows);
 	free(list.text.bytes);
-	lbx_key_map_deinit(&list.buffers);
+	lbx_number_map_deinit(&list.buffers);
 	lbx_filter_deinit(&list.filter);
 	return done;
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number_map.h"
 #include "base/plural.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
-#include "inspect/graph/key_map.h"
 #include "inspect/operand/select.h"
 #include "inspect/show/dot.h"
 #include "inspect/tensor/describe.h"
@@ -22,7 +22,7 @@ enum { MAX_DEPTH = 100, DEFAULT_DEPTH = 8, DEFAULT_LIMIT = 200, PREFIX = MAX_DEP
 
 struct tree {
 	struct lbx_context *context;
-	struct lbx_key_map seen; /* to the line of its own */
+	struct lbx_number_map seen; /* to the line of its own */
 	int64_t depth, limit;
 	bool history; /* beyond ready tensors, too */
 	int64_t lines, lazy, ready, without, lost, deepest; /* without a value, and not lazy */
@@ -114,7 +114,7 @@ static bool print_subtree(struct tree *tree, const struct lbx_tensor *t, int dep
 {
 	struct lbx_out *out = tree->context->out;
 	bool is_new;
-	struct lbx_key_entry *seen = lbx_key_map_tensor(&tree->seen, t, &is_new);
+	struct lbx_number *seen = lbx_number_of_tensor(&tree->seen, t, &is_new);
 
 	if (!seen || !begin_line(tree, depth, last))
 		return false;
@@ -196,7 +196,7 @@ static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_dot(context, &s.tensor, &how);
 	}
 	bool ok = print_tree(&tree, &s.tensor);
-	lbx_key_map_deinit(&tree.seen);
+	lbx_number_map_deinit(&tree.seen);
 	return ok;
 }
 

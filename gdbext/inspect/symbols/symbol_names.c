@@ -76,12 +76,12 @@ static char *spell(const struct lbx_symbol *s, bool with_id)
 	return spelt;
 }
 
-static bool add_c_name(struct lbx_key_map *taken, struct lbx_symbol *s)
+static bool add_c_name(struct lbx_number_map *taken, struct lbx_symbol *s)
 {
 	for (int with_id = !s->plain; with_id < 2; with_id++) {
 		bool is_new;
 		char *name = spell(s, with_id);
-		if (!name || !lbx_key_map_at(taken, NULL, hash_of(name), &is_new)) {
+		if (!name || !lbx_number_at(taken, NULL, hash_of(name), &is_new)) {
 			free(name);
 			return lb_fail("out of memory for the names of variables");
 		}
@@ -97,15 +97,15 @@ static bool add_c_name(struct lbx_key_map *taken, struct lbx_symbol *s)
 /* Gives each name to the newest that has it. */
 static bool find_newest(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n)
 {
-	struct lbx_key_map *taken = &space->names;
+	struct lbx_number_map *taken = &space->names;
 	bool is_new;
 
 	for (size_t i = 0; i < n; i++) {
-		struct lbx_key_entry *newest;
+		struct lbx_number *newest;
 
 		if (space->stays && symbols[i].is_passing)
 			continue;
-		newest = lbx_key_map_at(taken, NULL, hash_of(symbols[i].name), &is_new);
+		newest = lbx_number_at(taken, NULL, hash_of(symbols[i].name), &is_new);
 		if (!newest)
 			return false;
 		if (!is_new && (newest->value == EARLIER || symbols[newest->value].id > symbols[i].id))
@@ -120,7 +120,7 @@ static bool find_newest(struct lbx_symbol_space *space, struct lbx_symbol *symbo
 
 bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n)
 {
-	struct lbx_key_map *taken = &space->names;
+	struct lbx_number_map *taken = &space->names;
 	bool ok = n < EARLIER || lb_fail("%zu tensors are too many for variables", n);
 
 	ok = ok && find_newest(space, symbols, n);
@@ -135,7 +135,7 @@ bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols
 
 void lbx_symbol_space_deinit(struct lbx_symbol_space *space)
 {
-	lbx_key_map_deinit(&space->names);
-	lbx_key_map_deinit(&space->tensors);
+	lbx_number_map_deinit(&space->names);
+	lbx_number_map_deinit(&space->tensors);
 	*space = (struct lbx_symbol_space){ .names = { 0 } };
 }

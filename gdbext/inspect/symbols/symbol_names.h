@@ -2,7 +2,9 @@
 #ifndef LBX_SYMBOL_NAMES_H
 #define LBX_SYMBOL_NAMES_H
 
-#include "inspect/graph/key_map.h"
+#include <stddef.h>
+
+#include "base/number_map.h"
 
 struct lbx_symbol {
 	uint64_t slot, id;
@@ -14,8 +16,8 @@ struct lbx_symbol {
 
 /* What earlier objects hold that stay beside a new one. All 0: none. */
 struct lbx_symbol_space {
-	struct lbx_key_map names; /* by hash */
-	struct lbx_key_map tensors;
+	struct lbx_number_map names; /* by hash */
+	struct lbx_number_map tensors;
 	bool stays; /* nothing of it can be taken away */
 };
 void lbx_symbol_space_deinit(struct lbx_symbol_space *space);

@@ -37,7 +37,7 @@ struct maker {
 	struct lbx_symbol *symbols;
 	size_t n, room;
 	uint32_t numbers[LB_DTYPES]; /* types of elements; 0: not made yet */
-	struct lbx_key_map known; /* hash of a type -> index below */
+	struct lbx_number_map known; /* hash of a type -> index below */
 	struct type *types;
 	size_t n_types, types_room;
 	struct format *formats;
@@ -104,7 +104,7 @@ static bool collect(struct maker *m)
 		if (!t.name[0] || t.state == LBX_UNALLOCATED || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
 		uint64_t key = key_of(&t) | (way_of(m->typed, &t) == BY_COPY);
-		if (!lbx_key_map_at(&m->typed->space->tensors, NULL, key, &is_new) ||
+		if (!lbx_number_at(&m->typed->space->tensors, NULL, key, &is_new) ||
 		    (is_new && !add_symbol(m, slot - 1, &t)))
 			return false;
 	}
@@ -191,7 +191,7 @@ static bool type_of(struct maker *m, const struct lbx_tensor *t, bool blocks, ui
 	uint64_t hash = element;
 	for (int i = 0; i < t->rank; i++)
 		hash = (hash ^ (uint64_t)shape[i]) * 0x9e3779b97f4a7c15ULL;
-	struct lbx_key_entry *entry = lbx_key_map_at(&m->known, NULL, hash ? hash : 1, &is_new);
+	struct lbx_number *entry = lbx_number_at(&m->known, NULL, hash ? hash : 1, &is_new);
 	if (!entry)
 		return false;
 	if (!is_new && same_type(&m->types[entry->value], element, t->rank, shape)) {
@@ -374,6 +374,6 @@ bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 	free(m.symbols);
 	free(m.types);
 	free(m.formats);
-	lbx_key_map_deinit(&m.known);
+	lbx_number_map_deinit(&m.known);
 	return ok;
 }
