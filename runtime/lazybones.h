@@ -649,7 +649,7 @@ LB_API lb_tensor *lb_cholesky_inv(lb_tensor *factor, bool upper);
 LB_API lb_tensor *lb_solve(lb_tensor *a, lb_tensor *b);
 /* The same where a is the lower triangle, or the upper; the other one is not read. */
 LB_API lb_tensor *lb_solve_triangular(lb_tensor *a, lb_tensor *b, bool upper);
-/* The pseudo-inverse (…, n, m): singular values below max(m, n) * eps * the largest count as 0. */
+/* The pseudo-inverse (…, n, m): singular values below 10 * max(m, n) * eps * the largest count as 0. */
 LB_API lb_tensor *lb_pinv(lb_tensor *x);
 /* x = q r: of (…, m, n), where k is the smaller of both, q (…, m, k) and r (…, k, n). Results of one operation; false,
  * and all NULL, on error, as below. */

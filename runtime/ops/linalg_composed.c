@@ -28,7 +28,7 @@ lb_tensor *lb_pinv(lb_tensor *x)
 			shape[i] = i < x->rank - 2 ? x->shape[i] : i == x->rank - 2 ? n : m;
 		return lb_zeros((lb_list){ x->rank, shape }, (enum lb_dtype)x->dtype);
 	}
-	double least = (double)(m > n ? m : n) * (x->dtype == LB_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
+	double least = 10.0 * (double)(m > n ? m : n) * (x->dtype == LB_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
 	struct lb_tensor *bound = lb_multiply(lb_max(s, LB_AXES(-1), true), lb_scalar(least));
 	struct lb_tensor *inverse = lb_where(lb_greater(s, bound), lb_reciprocal(s), lb_scalar(0));
 	struct lb_tensor *v = lb_swapaxes(lb_slice(vt, LB_REST, LB_RANGE(0, k), LB_ALL), -1, -2);

@@ -336,10 +336,13 @@ static void spreads(void **state)
 {
 	double a = 3 * sqrt(14), b = 2 * sqrt(21), c = 7 * sqrt(14), d = 14 * sqrt(7.0 / 3);
 	const struct spread cases[] = {
-		{ true, 0, { 1, 2, 4, 2, 2, 2 }, { -4 / a, -1 / a, 5 / a, NAN, NAN, NAN }, { 2 / c, -3 / c, 1 / c, NAN, NAN, NAN } },
-		{ true, 1, { 1, 2, 4, 2, 2, 2 }, { -4 / b, -1 / b, 5 / b, NAN, NAN, NAN }, { 2 / d, -3 / d, 1 / d, NAN, NAN, NAN } },
+		{ true, 0, { 1, 2, 4, 2, 2, 2 }, { -4 / a, -1 / a, 5 / a, NAN, NAN, NAN },
+		  { 2 / c, -3 / c, 1 / c, NAN, NAN, NAN } },
+		{ true, 1, { 1, 2, 4, 2, 2, 2 }, { -4 / b, -1 / b, 5 / b, NAN, NAN, NAN },
+		  { 2 / d, -3 / d, 1 / d, NAN, NAN, NAN } },
 		/* whose mean, if it were taken in halves, might be another number */
-		{ true, 0, { 0.1f, 0.1f, 0.1f, 4, 2, 1 }, { NAN, NAN, NAN, 5 / a, -1 / a, -4 / a }, { NAN, NAN, NAN, 0.5 / c, -1.5 / c, 1 / c } },
+		{ true, 0, { 0.1f, 0.1f, 0.1f, 4, 2, 1 }, { NAN, NAN, NAN, 5 / a, -1 / a, -4 / a },
+		  { NAN, NAN, NAN, 0.5 / c, -1.5 / c, 1 / c } },
 		{ true, 3, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
 		{ true, 4, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
 		{ false, 0, { 1, 2, 4, 2, 2, 2 }, { -8 / 9.0, -2 / 9.0, 10 / 9.0, 0, 0, 0 },

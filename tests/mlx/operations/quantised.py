@@ -5,7 +5,7 @@ import numpy as np
 
 from draw import mlx_dtype
 from lazybones import Quant, Quantized, Tensor
-from operations.case import Case, op, eps, number, largest, SINGLE
+from operations.case import Case, op, eps, number, largest, sum_floor, SINGLE
 
 
 MODES = {"affine": (0, [32, 64, 128], [2, 3, 4, 5, 6, 8]), "mxfp4": (1, [32], [4]), "mxfp8": (2, [32], [8]), "nvfp4": (3, [16], [4])}
@@ -76,6 +76,31 @@ def whole(tensors):
     return Quantized(*(x.pointer for x in tensors), *[None] * (4 - len(tensors)))
 
 
+def sizes(w, python):
+    """How large the weights are, or, of codes with biases, the terms that they are summed of."""
+    words, *scales = [mx.array(np.ascontiguousarray(a)) for a in w]
+    if python["mode"] == "affine":
+        scales = [mx.abs(a.astype(mx.float32)) for a in scales]
+    return np.abs(np.array(mx.dequantize(words, *scales, **python, dtype=mx.float32)), dtype=np.float64)
+
+
+def sums_floor(x, w):
+    """What sums of the products x w (…, k, n) may be apart: both have k products and sums, and two roundings of each weight, in
+    float; ours may have taken x to 22 bits beside the largest of a row, too."""
+    x = np.abs(x.astype(np.float64))
+    cut = 2.0**-22 * x.max(axis=-1, keepdims=True, initial=0) * w.sum(axis=-2, keepdims=w.ndim > 2)
+    return sum_floor(1, w.shape[-2] + 3, "float32") * (x @ w) + cut
+
+
+def in_floats(multiply, python):
+    """MLX's sums are as precise as x, which in halves is another thing than here, where they are floats."""
+    def mlx(x, *w, **more):
+        wide = [a.astype(mx.float32) for a in w[1:]] if python["mode"] == "affine" else w[1:]
+        y = multiply(x.astype(mx.float32), w[0], *wide, **more, **python)
+        return y.astype(multiply(x, *w, **more, **python).dtype)
+    return mlx
+
+
 @op("quantized_matmul")
 def quantized_matmul(d, name):
     python, how = format_of(d)
@@ -86,9 +111,10 @@ def quantized_matmul(d, name):
         return None
     x = d.tensor(d.shape(0, 1) + (d.int(1, 4), k if transpose else n), dtype, "tame")
     d.say(transpose=transpose)
-    return Case([x] + w, lambda x, *w: mx.quantized_matmul(x, *w, transpose=transpose, **python),
-                lambda x, *w: d.lb.quantized_matmul(x, whole(w), how, transpose), ulp=4,
-                floor=largest(x.a) * 4 * (k if transpose else n) * eps(dtype) * 4)
+    multiply = in_floats(mx.quantized_matmul, python)
+    return Case([x] + w, lambda x, *w: multiply(x, *w, transpose=transpose),
+                lambda x, *w: d.lb.quantized_matmul(x, whole(w), how, transpose), ulp=1,
+                floor=lambda x, *w: sums_floor(x, sizes(w, python).T if transpose else sizes(w, python)))
 
 
 @op("gather_qmm")
@@ -104,6 +130,7 @@ def gather_qmm(d, name):
     shape = (d.int(1, 4),)
     i = d.tensor(shape, "uint32", a=d.rng.integers(0, b, shape).astype("uint32"))
     j = d.tensor(shape, "uint32", a=d.rng.integers(0, e, shape).astype("uint32"))
-    return Case([x, i, j] + w, lambda x, i, j, *w: mx.gather_qmm(x, *w, lhs_indices=i, rhs_indices=j, **python),
-                lambda x, i, j, *w: d.lb.gather_qmm(x, whole(w), i, j, how, True), ulp=4,
-                floor=largest(x.a) * 4 * k * eps(dtype) * 4)
+    multiply = in_floats(mx.gather_qmm, python)
+    return Case([x, i, j] + w, lambda x, i, j, *w: multiply(x, *w, lhs_indices=i, rhs_indices=j),
+                lambda x, i, j, *w: d.lb.gather_qmm(x, whole(w), i, j, how, True), ulp=1,
+                floor=lambda x, i, j, *w: sums_floor(x[i], np.swapaxes(sizes(w, python)[j], -1, -2)))

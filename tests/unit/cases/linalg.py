@@ -200,6 +200,13 @@ def write(suite):
             suite.case("slogdet/%s/singular/%d" % (dtype, part), "slogdet", [Tensor([[0.0, 0.0], [2.0, 4.0]], dtype)],
                        Tensor(y, dtype), "value", part=part)
         suite.case("pinv/%s/zeros" % dtype, "pinv", [Tensor(np.zeros((2, 3)), dtype)], Tensor(np.zeros((3, 2)), dtype), "value")
+        # on either side of 10 * 4 * eps
+        for times in (32, 64):
+            least = times * float(np.finfo(dtype).eps)
+            x, y = np.zeros((2, 4)), np.zeros((4, 2))
+            x[0, 1] = y[1, 0] = 1
+            x[1, 3], y[3, 1] = least, 1 / least if times > 40 else 0
+            suite.case("pinv/%s/%d" % (dtype, times), "pinv", [Tensor(x, dtype)], Tensor(y, dtype), "value")
     for dtype, result in (("float16", "float16"), ("bfloat16", "bfloat16"), ("int32", "float32"), ("uint8", "float32")):
         x = Tensor(np.array([[3, 1, 0], [1, 4, 2], [2, 0, 5]]), dtype)
         det = np.linalg.det(x.a.astype(np.float64))
