@@ -119,9 +119,11 @@ static struct {
 	struct text response;
 	char language[32];
 	struct settings { /* as gdb writes them; what it has not written is 0 */
-		int inferior, styled, width;
-		char sysroot[PATH_SIZE];
+		struct lbx_bridge_place place; /* 0 when there is no frame */
+		uint64_t inferior, styled, width;
 	} settings;
+	char sysroot[PATH_SIZE];
+	bool follows; /* the line is one that another asked for, which may have selected a frame */
 } bridge;
 
 static volatile sig_atomic_t interrupted, terminated;
@@ -142,6 +144,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 			      lbx_file_open(LBX_INDEXED_FD, "lazybones-indexed", "") &&
 			      lbx_file_open(LBX_LANGUAGE_FD, "lazybones-language", "") &&
 			      lbx_file_open(LBX_SETTINGS_FD, "lazybones-settings", "") &&
+			      lbx_file_open(LBX_SYSROOT_FD, "lazybones-sysroot", "") &&
 			      lbx_file_open(LBX_SETTLE_FD, "lazybones-settle", "\n") &&
 			      lbx_file_open(LBX_LEVEL_FD, "lazybones-level", "0");
 	bridge.run = run;
@@ -178,7 +181,15 @@ int lbx_bridge_inferior(void)
 
 const char *lbx_bridge_sysroot(void)
 {
-	return bridge.settings.sysroot;
+	if (!lbx_file_read(LBX_SYSROOT_FD, bridge.sysroot, sizeof bridge.sysroot))
+		bridge.sysroot[0] = '\0';
+	return bridge.sysroot;
+}
+
+bool lbx_bridge_place(struct lbx_bridge_place *ret)
+{
+	*ret = bridge.settings.place;
+	return bridge.read && !bridge.follows && ret->sp;
 }
 
 lbx_bridge_read *lbx_bridge_reader(void)
@@ -285,29 +296,12 @@ static void take_line(const char *head, size_t n)
 
 static void take_settings(void)
 {
-	char bytes[sizeof bridge.settings];
+	char bytes[sizeof bridge.settings + 1];
 	size_t n = lbx_file_read(LBX_SETTINGS_FD, bytes, sizeof bytes);
 
 	memset(&bridge.settings, 0, sizeof bridge.settings);
-	if (n >= offsetof(struct settings, sysroot))
+	if (n == sizeof bridge.settings)
 		memcpy(&bridge.settings, bytes, n);
-}
-
-/* What _lbr has written. */
-static bool take_place(const char *bytes, size_t n)
-{
-	struct {
-		uint64_t mark;
-		struct lbx_bridge_place place;
-	} request;
-
-	if (n != sizeof request)
-		return false;
-	memcpy(&request, bytes, sizeof request);
-	if (request.mark != LBX_PLACE_MARK)
-		return false;
-	lbx_questions_take_place(&request.place);
-	return true;
 }
 
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
@@ -319,9 +313,8 @@ static bool take_request(void)
 	if (n == 0 || !is_awaited())
 		return false;
 	bridge.too_long = false;
-	if (take_place(head, n)) {
-		return true;
-	} else if (lbx_file_ends_with(LBX_REQUEST_FD, LBX_CALLED)) {
+	bool follows = bridge.next[0];
+	if (lbx_file_ends_with(LBX_REQUEST_FD, LBX_CALLED)) {
 		if (!take_call(head, n))
 			return false;
 	} else if (strstr(head, LBX_MARK "answers")) {
@@ -332,6 +325,7 @@ static bool take_request(void)
 	} else {
 		lbx_questions_begin();
 		take_line(head, n);
+		bridge.follows = follows;
 	}
 	if (!lbx_file_read(LBX_LANGUAGE_FD, bridge.language, sizeof bridge.language))
 		strcpy(bridge.language, "auto");
@@ -402,10 +396,7 @@ static void serve_request(lbx_bridge_read *read)
 	if (lbx_cut_seen())
 		tell_cut();
 	text_end_echo(&bridge.response);
-	if (!interrupted && lbx_questions_want_place()) {
-		text_clear(&bridge.response);
-		text_printf(&bridge.response, "_lbr\n");
-	} else if (!interrupted && lbx_questions_are_open() && lbx_questions_put()) {
+	if (!interrupted && lbx_questions_are_open() && lbx_questions_put()) {
 		text_clear(&bridge.response);
 		text_printf(&bridge.response, "_lba\n");
 	} else if (bridge.next[0]) {

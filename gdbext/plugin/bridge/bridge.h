@@ -67,11 +67,12 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
     __attribute__((format(printf, 3, 4)));
 /* The level of the frame that the user has selected. False: likewise; or it is none of the stack's. */
 bool lbx_bridge_ask_level(int *ret);
-/* Where the selected frame stands. False: likewise. It costs a fifth of what other questions do. */
+/* Where the frame stands that was selected when the user's line began: that is not asked, gdb tells it with the line.
+ * False: there is none, or something may have selected another since. */
 struct lbx_bridge_place {
 	uint64_t pc, sp;
 };
-bool lbx_bridge_ask_place(struct lbx_bridge_place *ret);
+bool lbx_bridge_place(struct lbx_bridge_place *ret);
 /* Who drives gdb knows what it would print for a command: that need not be asked. */
 void lbx_bridge_tell(const char *answer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether something was asked that gdb has still to answer. */

@@ -5,9 +5,6 @@
 #include "plugin/bridge/lines.h"
 #include "plugin/bridge/questions.h"
 
-#define TEXT(x) #x
-#define TEXT_OF(x) TEXT(x)
-
 /* Most of it is so anyway: who speaks MI is not told then. */
 #define PLAINLY \
 	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
@@ -36,6 +33,7 @@ const char lbx_definitions[] =
     "set $_lb_sysroot = \"sysroot\"\n"
     "set $_lb_height = \"height\"\n"
     "set $_lb_logging = \"logging enabled\"\n"
+    "set $_lb_threads_run = \"non-stop\"\n"
     "set $_lb_silence = \"" LBX_SILENCE "\\\\n\\nset $tensor_failed = 1\\n\"\n"
     "set $_lb_unarmed = 0\n"
     "set $_lb_automatic = 0\n"
@@ -105,12 +103,20 @@ const char lbx_definitions[] =
     "define _lb_put_language\n"
     "dump binary value " LBX_LANGUAGE_FILE " $_gdb_setting_str($_lb_language)\n"
     "end\n"
-	/* the others, in C (bridge.c, struct settings) */
+	/* the others, in C (bridge.c, struct settings), behind two registers of the selected frame */
     "define _lb_put_settings\n"
-    "dump binary value " LBX_SETTINGS_FILE
-    " {(int)$_inferior, (int)$_gdb_setting($_lb_style), (int)$_gdb_setting($_lb_width)}\n"
-    "append binary value " LBX_SETTINGS_FILE " $_gdb_setting_str($_lb_sysroot)\n"
+    "dump binary value " LBX_SETTINGS_FILE " {(unsigned long long)$arg0, (unsigned long long)$arg1, "
+    "(unsigned long long)$_inferior, (unsigned long long)$_gdb_setting($_lb_style), "
+    "(unsigned long long)$_gdb_setting($_lb_width)}\n"
     "end\n"
+	/* seldom set: it need not be told with each line */
+    "define _lb_put_sysroot\n"
+    "dump binary value " LBX_SYSROOT_FILE " $_gdb_setting_str($_lb_sysroot)\n"
+    "end\n"
+    "define set hookpost-sysroot\n"
+    "_lb_put_sysroot\n"
+    "end\n"
+    "_lb_put_sysroot\n"
     "define _lb_begin\n"
     "if $_lb_unarmed\n"
     "_lb_arm\n"
@@ -158,11 +164,19 @@ const char lbx_definitions[] =
     "_lbs $arg0\n"
     "end\n"
     "set $_lb_going = 0\n"
+    "define _lb_put_all\n"
+    "if $_thread\n"
+    "_lb_put_settings $pc $sp\n"
+    "else\n"
+    "_lb_put_settings 0 0\n"
+    "end\n"
+    "end\n"
+	/* where the thread runs, gdb refuses to read its registers, and says so */
     "define _tensor_call\n"
-    "_lb_put_settings\n"
     "_lb_request\n"
-    "set $_lb_words = 0\n"
-    "_lb_serve\n"
+    "set $_lb_words = 0, $_lb_more = 1\n"
+    "_lb_put_all\n"
+    "_lb_rounds\n"
     "end\n"
 	/* what makes the program run: by now no response is being read, and a stop's commands may ask; in the
 	 * user's language, since the program may stop in a frame of another */
@@ -186,12 +200,13 @@ const char lbx_definitions[] =
     "end\n"
     "define _lb_serve\n"
     "set $_lb_more = 1\n"
+    "_lb_rounds\n"
+    "end\n"
+    "define _lb_rounds\n"
     "while $_lb_more\n"
-    "set $_lb_more = 0\n"
-    "dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
 	/* `thread apply` takes no $_thread, which has its value when it is asked for one */
-    "set $_lb_thread = $_thread\n"
-    "if $_lb_thread\n"
+    "dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
+    "if $_lb_more = 0, $_lb_thread = $_thread\n"
     "thread apply $_lb_thread -q -s frame apply level 0 -q -s echo\n"
     "else\n"
     "_tensor_reload\n"
@@ -220,7 +235,12 @@ const char lbx_definitions[] =
     "end\n"
     "define _lb_stop\n"
     "if $_thread\n"
-    "_lb_put_settings\n"
+	/* an error here would have gdb forget the commands of the stop */
+    "if $_gdb_setting($_lb_threads_run)\n"
+    "_lb_put_settings 0 0\n"
+    "else\n"
+    "_lb_put_settings $pc $sp\n"
+    "end\n"
     "_lb_record _lb_stop_asked 0\n"
     "_lb_serve\n"
     "if $_lb_shows\n"
@@ -442,10 +462,6 @@ const char lbx_definitions[] =
     "else\n"
     "if $_lb_mi\npipe -d @lb@ interpreter-exec console \"$arg0 $arg1\" @lb@ grep ^=\n"
     "else\n_lb_drop $arg0 $arg1\nend\nend\nend\n"
-    "define _lbr\n"
-    "set $_lb_more = 1\n"
-    "dump binary value " LBX_REQUEST_FILE " {(unsigned long)" TEXT_OF(LBX_PLACE_MARK) ", (unsigned long)$pc, (unsigned long)$sp}\n"
-    "end\n"
     "define _lba\n"
     "set $_lb_more = 1\n"
     "_lb_record source " LBX_QUESTION_FILE "\nend\n";

@@ -20,6 +20,7 @@ enum lbx_descriptor {
 	LBX_ANSWER_FD = 911,        /* JSON, for whoever drives gdb (answers.h) */
 	LBX_LEVEL_FD = 912,         /* of the frame that a stop is to show, in digits (front_end.h) */
 	LBX_INDEXED_FD = 913,       /* the questions of a round that share settings (questions.c) */
+	LBX_SYSROOT_FD = 914,       /* gdb's setting: what it was set to last */
 	LBX_DESCRIPTORS_END,
 };
 #define LBX_REQUEST_FILE "/proc/self/fd/900"
@@ -32,6 +33,7 @@ enum lbx_descriptor {
 #define LBX_STEP_IN_FILE "/proc/self/fd/909"
 #define LBX_SETTLE_FILE "/proc/self/fd/910"
 #define LBX_INDEXED_FILE "/proc/self/fd/913"
+#define LBX_SYSROOT_FILE "/proc/self/fd/914"
 
 #define LBX_LEVEL_OF_PARENT "/proc/$PPID/fd/912" /* from a shell */
 

@@ -40,9 +40,6 @@ struct lbx_context;
 /* A command of gdb's, not a line: what the breakpoint of `step in` runs (definitions.c). */
 #define LBX_STEP_ENTER "_lb_enter"
 
-/* Before the registers that tell the selected frame's place. */
-#define LBX_PLACE_MARK 0x6563616c702d626c
-
 struct lbx_line {
 	const char *name;
 	bool (*run)(struct lbx_context *context, const char *words);

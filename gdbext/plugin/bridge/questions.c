@@ -39,8 +39,6 @@ static struct {
 	bool lacks;     /* gdb would have to be asked more than it is */
 	char level[16]; /* of the selected frame; "" before it is known */
 	bool wants_level, asked_level;
-	enum { PLACE_UNASKED, PLACE_WANTED, PLACE_ASKED, PLACE_KNOWN } place_state;
-	struct lbx_bridge_place place;
 	bool is_on_stack; /* as `frame view` selects none */
 } questions;
 
@@ -138,17 +136,6 @@ bool lbx_bridge_ask_level(int *ret)
 	return questions.level[0] && questions.is_on_stack;
 }
 
-bool lbx_bridge_ask_place(struct lbx_bridge_place *ret)
-{
-	if (!questions.frames)
-		return false;
-	if (questions.place_state == PLACE_UNASKED)
-		questions.place_state = PLACE_WANTED;
-	questions.waits |= questions.place_state == PLACE_WANTED;
-	*ret = questions.place;
-	return questions.place_state == PLACE_KNOWN;
-}
-
 void lbx_bridge_tell(const char *answer, const char *format, ...)
 {
 	char command[COMMAND_SIZE];
@@ -189,7 +176,6 @@ void lbx_questions_begin(void)
 		memset(questions.places, 0, 2 * (size_t)questions.room * sizeof *questions.places);
 	questions.level[0] = '\0';
 	questions.wants_level = questions.asked_level = false;
-	questions.place_state = PLACE_UNASKED;
 	questions.round = 0;
 }
 
@@ -205,42 +191,6 @@ bool lbx_questions_are_open(void)
 		if (!questions.v[i].asked)
 			return true;
 	return questions.wants_level && !questions.asked_level;
-}
-
-bool lbx_questions_want_place(void)
-{
-	bool wanted = questions.place_state == PLACE_WANTED;
-
-	if (wanted)
-		questions.place_state = PLACE_ASKED;
-	return wanted;
-}
-
-/* With it the line may have no need of what it would have asked. */
-static void drop_unasked(void)
-{
-	int n = 0;
-
-	memset(questions.places, 0, 2 * (size_t)questions.room * sizeof *questions.places);
-	for (int i = 0; i < questions.n; i++) {
-		struct question q = questions.v[i];
-		if (!q.asked) {
-			free(q.command);
-			continue;
-		}
-		questions.v[n++] = q;
-		*place_of(q.command) = n;
-	}
-	questions.n = n;
-	questions.wants_level = questions.asked_level;
-}
-
-void lbx_questions_take_place(const struct lbx_bridge_place *place)
-{
-	questions.place = *place;
-	questions.place_state = PLACE_KNOWN;
-	if (questions.room)
-		drop_unasked();
 }
 
 bool lbx_questions_let_run(void)

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct lbx_bridge_place; /* plugin/bridge/bridge.h */
-
 /* What begins each answer: the mark, the question's number, a line's end. After the last comes the mark and "end". */
 #define LBX_MARK "@lb "
 
@@ -21,9 +19,6 @@ bool lbx_questions_are_open(void);
 bool lbx_questions_let_run(void);
 /* Writes those into the file that the script sources. */
 bool lbx_questions_put(void);
-/* Whether the place of the selected frame is to be asked, once; what it is: questions that gdb was not asked yet are dropped. */
-bool lbx_questions_want_place(void);
-void lbx_questions_take_place(const struct lbx_bridge_place *place);
 /* Takes the answers that the request file has; false while they are not complete. */
 bool lbx_questions_take(void);
 

@@ -138,7 +138,7 @@ bool lbx_selected_gdb(struct lbx_target *target, struct lbx_frame *ret, struct l
 	struct lbx_registers registers;
 	bool clean = lb_ok();
 
-	if (!can_walk(target, ret_lines) || !lbx_bridge_ask_place(&place) || !read_registers(*ret_lines, &registers))
+	if (!can_walk(target, ret_lines) || !lbx_bridge_place(&place) || !read_registers(*ret_lines, &registers))
 		return false;
 	lbx_unwind_dwfl(target, *ret_lines, &registers, false, FEW_FRAMES, &stack);
 	bool found = find(&stack, &place, ret);

@@ -1,4 +1,4 @@
-/* The frame that the user has selected, with its registers, by two numbers of gdb's: where it stands (lbx_bridge_ask_place()). It is
+/* The frame that the user has selected, with its registers, by two numbers of gdb's: where it stands (lbx_bridge_place()). It is
  * looked for among the innermost ones of the thread, by the program's own unwind tables. */
 #ifndef LBX_PLUGIN_SELECTED_H
 #define LBX_PLUGIN_SELECTED_H
