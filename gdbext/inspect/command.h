@@ -52,6 +52,8 @@ struct lbx_command {
 	unsigned needs;
 	struct lbx_option options[20]; /* to the first without a name; --json is common to all that run */
 	const char *(*word)(int i);    /* the first argument is one of these, up to NULL; NULL: it may be anything */
+	/* for completion, the values of an option that are one word, up to NULL; NULL: none are known */
+	const char *(*value)(const char *option, int i);
 	const char *letters;           /* "output pid": those that are -o and -p, too; or NULL */
 	/* NULL: a program of its own, of which only the help is needed */
 	bool (*run)(struct lbx_context *context, const struct lbx_args *args);

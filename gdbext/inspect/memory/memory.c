@@ -349,10 +349,16 @@ static const char *memory_word(int i)
 	return i == 0 ? "mark" : NULL;
 }
 
+static const char *memory_value(const char *option, int i)
+{
+	return strcmp(option, "by") == 0 && i < LBX_BYS ? lbx_by_names[i] : NULL;
+}
+
 const struct lbx_command lbx_command_memory = {
 	.name = "memory",
 	.arguments = "[mark NAME]",
 	.word = memory_word,
+	.value = memory_value,
 	.summary = "show what holds memory, or what has changed since a mark, a file or a core",
 	.help = "Each buffer counts once, for the tensor that owns it; views own nothing. Then come\n"
 		"the largest buffers, with the tensors over them and what needs these. --save keeps\n"

@@ -17,6 +17,7 @@
 #include "inspect/measure/digest.h"
 #include "inspect/measure/ranking.h"
 #include "inspect/operand/value.h"
+#include "inspect/providers.h"
 #include "inspect/show/filter.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -616,6 +617,42 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 	return done;
 }
 
+/* ---- what completes ---- */
+
+/* The states of one word. */
+static const char *state_word(int i)
+{
+	for (enum lbx_state state = LBX_FREED + 1; state < LBX_STATES; state++)
+		if (!strchr(lbx_state_name(state), ' ') && i-- == 0)
+			return lbx_state_name(state);
+	return NULL;
+}
+
+static const char *dtype_word(int i)
+{
+	return i < LB_DTYPES ? lbx_dtype_name((enum lb_dtype)i) : NULL;
+}
+
+static const char *provider_word(int i)
+{
+	return lbx_providers[i].name;
+}
+
+static const char *sort_word(int i)
+{
+	const int n = sizeof sorts / sizeof *sorts;
+	return i < n ? sorts[i] : i - n < LBX_RANKINGS ? lbx_ranking_names[i - n] : NULL;
+}
+
+static const char *list_value(const char *option, int i)
+{
+	return strcmp(option, "state") == 0	 ? state_word(i)
+	       : strcmp(option, "dtype") == 0	 ? dtype_word(i)
+	       : strcmp(option, "provider") == 0 ? provider_word(i)
+	       : strcmp(option, "sort") == 0	 ? sort_word(i)
+						 : NULL;
+}
+
 const struct lbx_command lbx_command_list = {
 	.name = "list",
 	.arguments = "[GLOB]",
@@ -638,5 +675,6 @@ const struct lbx_command lbx_command_list = {
 		{ "from", "N", "pass over the first N" },
 		{ "out", "FILE", "write to a file; long answers are slow in gdb" },
 	},
+	.value = list_value,
 	.run = run_list,
 };

@@ -50,6 +50,11 @@ static bool parse_auto(const char *text, enum automatic *ret)
 	return *ret != OFF || strcmp(text, "off") == 0 || lbx_misuse("symbols: --auto takes on or off, not '%s'", text);
 }
 
+static const char *symbols_value(const char *option, int i)
+{
+	return strcmp(option, "auto") != 0 ? NULL : i == 0 ? "on" : i == 1 ? "off" : NULL;
+}
+
 /* Ends with a newline; what does not fit goes on in another line. */
 static void line(struct lbx_out *out, int hang, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void line(struct lbx_out *out, int hang, const char *format, ...)
@@ -269,5 +274,6 @@ const struct lbx_command lbx_command_symbols = {
 		{ "remove", NULL, "take the variables away (in gdb)" },
 		{ "out", "FILE", "write them to a file, an object for add-symbol-file" },
 	},
+	.value = symbols_value,
 	.run = run_symbols,
 };

@@ -91,6 +91,8 @@ static bool completes_options(const struct lbx_command *row)
 	       strncmp(row->arguments, "[GLOB]", 6) == 0;
 }
 
+#define ANY_VALUE "_" /* hidden, since it is deprecated and the values beside it are not */
+
 static void deprecate(struct text *script, const char *command, const char *option)
 {
 	text_printf(script, "maintenance deprecate %s %s\n%s %s\n", command, option, command, option);
@@ -103,23 +105,49 @@ static void define_option(struct text *script, const char *how, const char *comm
 	deprecate(script, command, option);
 }
 
-/* By a line an option: there are hundreds, and gdb reads each byte by itself. */
+/* By a line an option, or a value: there are hundreds, and gdb reads each byte by itself. */
 static void define_one_option(struct text *script)
 {
 	text_printf(script, "define _lb_o\n");
 	define_option(script, "", "tensor $arg0", "$arg1");
-	text_printf(script, "end\n");
+	text_printf(script, "end\ndefine _lb_w\nalias tensor $arg0 --$arg1 $arg2 = tensor $arg0 --$arg1 " ANY_VALUE
+			    " $arg2\nend\n");
+}
+
+/* Run once to be warned of (define_all_options()): then it does nothing. */
+static void define_hidden(struct text *script, const char *command, const char *name, bool selects_frame)
+{
+	text_printf(script, "define %s\nif $_lb_hides\nelse\n", command);
+	define_body(script, name, selects_frame);
+	text_printf(script, "end\nend\n");
+}
+
+/* An option whose values are known is a command of its own, and below it those are aliases of one, which is handed the word. */
+static void define_valued_option(struct text *script, const char *command, const struct lbx_command *row, const char *option)
+{
+	char name[80], behind[120], value[130];
+
+	snprintf(name, sizeof name, "%s" LBX_OPTION_FIRST " " LBX_OPTION_FIRST "--%s", row->name, option);
+	snprintf(behind, sizeof behind, "%s --%s", command, option);
+	snprintf(value, sizeof value, "%s " ANY_VALUE, behind);
+	define_hidden(script, behind, name, row->needs & LBX_SELECTS_FRAME);
+	text_printf(script, "define-prefix %s\n", behind);
+	define_hidden(script, value, name, row->needs & LBX_SELECTS_FRAME);
 }
 
 static void define_behind_options(struct text *script, const char *command, const struct lbx_command *row)
 {
 	char name[80], behind[80];
+	const int max = sizeof row->options / sizeof *row->options;
 
 	snprintf(name, sizeof name, "%s" LBX_OPTION_FIRST, row->name);
 	snprintf(behind, sizeof behind, "%s " LBX_OPTION_COMMAND, command);
-	text_printf(script, "define-prefix %s\ndefine %s\nif $_lb_hides\nelse\n", command, behind);
-	define_body(script, name, row->needs & LBX_SELECTS_FRAME);
-	text_printf(script, "end\nend\ndefine-prefix %s\n", behind);
+	text_printf(script, "define-prefix %s\n", command);
+	define_hidden(script, behind, name, row->needs & LBX_SELECTS_FRAME);
+	text_printf(script, "define-prefix %s\n", behind);
+	for (int i = 0; i < max && row->options[i].name; i++)
+		if (row->value && row->value(row->options[i].name, 0))
+			define_valued_option(script, command, row, row->options[i].name);
 }
 
 static void define_options(struct text *script, const struct lbx_command *row)
@@ -131,8 +159,20 @@ static void define_options(struct text *script, const struct lbx_command *row)
 	deprecate(script, command, LBX_OPTION_COMMAND);
 	define_option(script, "-a ", command, "-");
 	define_option(script, "-a ", command, "--");
-	for (int i = 0; i < max && row->options[i].name; i++)
-		text_printf(script, "_lb_o %s --%s\n", row->name, row->options[i].name);
+	for (int i = 0; i < max && row->options[i].name; i++) {
+		const char *name = row->options[i].name;
+		char option[80];
+		if (!row->value || !row->value(name, 0)) {
+			text_printf(script, "_lb_o %s --%s\n", row->name, name);
+			continue;
+		}
+		snprintf(option, sizeof option, "--%s", name);
+		deprecate(script, command, option);
+		snprintf(option, sizeof option, "--%s " ANY_VALUE, name);
+		deprecate(script, command, option);
+		for (int v = 0; row->value(name, v); v++)
+			text_printf(script, "_lb_w %s %s %s\n", row->name, name, row->value(name, v));
+	}
 	for (int i = 0; row->word && row->word(i); i++)
 		text_printf(script, "_lb_o %s %s\n", row->name, row->word(i));
 }

@@ -17,6 +17,11 @@ complete tensor memory --s
 complete tensor memory m
 complete tensor freed --f
 complete tensor frame --t
+complete tensor list --sort 
+complete tensor list --sort by
+complete tensor list --state l
+complete tensor memory --by d
+complete tensor symbols --auto o
 tensor explain L8
 tensor explain l12 --json
 tensor explain nothing
@@ -40,4 +45,13 @@ tensor list --limit=2
 tensor list --limit 1 l*
 tensor list l* --lim 1 --sort=bytes
 tensor list --sta ready --limit=1
+# an option's values: one, shortened, with more behind it, behind another option, with `=`, none such, none
+tensor list --sort name --limit 2
+tensor list --sort nam l* --limit 1
+tensor list --limit 1 --sort name
+tensor list --sort=name --limit=1
+tensor list --dtype i32 --limit 1
+tensor list --sort nothing
+tensor list --sort
+tensor list --sort name bl* --state ready --op transpose --bytes 48
 help tensor list --limit
