@@ -430,11 +430,13 @@ LB_API lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index);
 
 LB_API lb_tensor *lb_sum(lb_tensor *x, lb_list axes, bool keepdims); /* bool and small ints: i32 or u32 at least */
 LB_API lb_tensor *lb_mean(lb_tensor *x, lb_list axes, bool keepdims); /* integers: f32, summed in double, as lb_var() */
+/* Of complex numbers as lb_maximum(): NaN wins, then the real parts count, then the imaginary. */
 LB_API lb_tensor *lb_max(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_min(lb_tensor *x, lb_list axes, bool keepdims);
 /* lb_min() and lb_max(). False, with both NULL, on error. */
 LB_API bool lb_minmax(lb_tensor *x, lb_list axes, bool keepdims, lb_tensor **least, lb_tensor **most);
 LB_API lb_tensor *lb_prod(lb_tensor *x, lb_list axes, bool keepdims);
+/* The mean of |x - mean|^2, but divided by the number less ddof; of complex numbers it is f32. */
 LB_API lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof);
 LB_API lb_tensor *lb_std(lb_tensor *x, lb_list axes, bool keepdims, int ddof); /* its root */
 /* The middle one of the sorted elements, or the mean of the two in the middle: integers give f32; NaN if any is NaN. */
@@ -800,8 +802,8 @@ LB_API lb_tensor *lb_diff(lb_tensor *x, int n, int axis);
 /* Sums of the elements up to each along the axis; before it, if not inclusive; from the end, if
  * reverse. x's dtype, i32 of bool; integers wrap, f16, bf16 and f32 are summed in double. */
 LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive);
-/* Likewise sums, products, maxima or minima, each rounded to x's dtype on the way; of bool what all or any of them are is
- * their minimum or maximum. NaN wins. What stands before the first is 0, 1, or the dtype's least or greatest. LOGADDEXP: the
+/* Likewise sums, products, maxima or minima, each rounded to x's dtype on the way; of complex numbers the first two; of bool
+ * what all or any of them are is their minimum or maximum. NaN wins. What stands before the first is 0, 1, or the dtype's least or greatest. LOGADDEXP: the
  * logarithm of the sum of the exponentials, where -Inf stands before the first; integers give f32. */
 typedef enum lb_scan_kind { LB_SCAN_SUM, LB_SCAN_PROD, LB_SCAN_MAX, LB_SCAN_MIN, LB_SCAN_LOGADDEXP } lb_scan_kind;
 LB_API lb_tensor *lb_scan(lb_tensor *x, lb_scan_kind kind, int axis, bool reverse, bool inclusive);

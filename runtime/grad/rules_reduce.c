@@ -49,7 +49,7 @@ bool lb_rule_extreme(const struct lb_vjp *v)
 	if (!n)
 		return false;
 	/* as floats: the number may be beyond what halves can tell */
-	lb_dtype wide = v->t->dtype == LB_F64 ? LB_F64 : LB_F32;
+	lb_dtype wide = v->t->dtype == LB_F64 || v->t->dtype == LB_C64 ? (lb_dtype)v->t->dtype : LB_F32;
 	struct lb_tensor *share = lb_divide(lb_astype(kept(v, v->g), wide), lb_astype(n, wide));
 	return share && lb_vjp_give(v, 0, lb_where(hit, lb_astype(share, (lb_dtype)v->t->dtype), lb_scalar(0)));
 }

@@ -38,7 +38,7 @@ static struct lb_tensor *of_extremes(struct lb_tensor *x, struct lb_tensor *g, l
 	return lb_put_along_axis(zeros, place, moved_on(g, axis, reverse, inclusive), axis, LB_PUT_ADD);
 }
 
-/* ---- linear maps of v, which x and the scan's result t give ---- */
+/* ---- linear maps of v, which x and the scan's result t give; backwards, of complex numbers their conjugates ---- */
 
 struct map {
 	lb_scan_kind kind;
@@ -123,7 +123,7 @@ static bool linear_vjp(void *context, int n, lb_tensor *const *in, int n_out, lb
 		       lb_tensor *const *cotangents, lb_tensor **grads)
 {
 	struct map other = unpacked(context);
-	lb_tensor *value, *transposed[3] = { cotangents[0], in[1], in[2] };
+	lb_tensor *value, *transposed[3] = { cotangents[0], lb_conjugated(in[1]), lb_conjugated(in[2]) };
 	(void)out;
 	if (!lb_vjp(scan_of, context, n, in, n_out, cotangents, &value, grads))
 		return false;
@@ -135,7 +135,7 @@ bool lb_rule_scan(const struct lb_vjp *v)
 {
 	const int64_t *p = v->t->params;
 	struct map m = { .kind = (lb_scan_kind)p[3], .axis = (int)p[0], .reverse = p[1] != 0, .inclusive = p[2] != 0 };
-	struct lb_tensor *x = lb_vjp_input(v, 0), *g = v->g, *in[3] = { g, x, v->t }, *d;
+	struct lb_tensor *x = lb_vjp_input(v, 0), *g = v->g, *in[3] = { g, lb_conjugated(x), lb_conjugated(v->t) }, *d;
 	switch (m.kind) {
 	case LB_SCAN_SUM: return lb_vjp_give(v, 0, lb_scan(g, LB_SCAN_SUM, m.axis, !m.reverse, m.inclusive));
 	case LB_SCAN_MAX:

@@ -1,4 +1,5 @@
 /* Running sums, products, maxima, minima and logarithms of sums in the dtype itself: what each step gives is rounded. Lines are walked as they lie. */
+#include <complex.h>
 #include <math.h>
 
 #include "base/plural.h"
@@ -30,6 +31,12 @@ struct job {
 static double log_add(double a, double b)
 {
 	return (a > b ? a : b) + log1p(exp(a == b ? 0 : -fabs(a - b)));
+}
+
+/* The plain formula, as of elementwise products. */
+static float complex complex_product(float complex a, float complex b)
+{
+	return CMPLXF(crealf(a) * crealf(b) - cimagf(a) * cimagf(b), crealf(a) * cimagf(b) + cimagf(a) * crealf(b));
 }
 
 /* Elements are of type T, and are computed as A, in which `round` keeps what T can hold. */
@@ -91,6 +98,10 @@ static void run_line(void *arg, void *scratch, int64_t line)
 	case LB_BF16: KINDS(uint16_t, float, lb_bf16_to_float, lb_float_to_bf16, -INFINITY, INFINITY);
 	case LB_F32: KINDS(float, float, SAME, SAME, -INFINITY, INFINITY);
 	case LB_F64: KINDS(double, double, SAME, SAME, -(double)INFINITY, (double)INFINITY);
+	case LB_C64:
+		if (job->kind == LB_SCAN_SUM)
+			RUN(float complex, float complex, SAME, SAME, 0, SUM);
+		RUN(float complex, float complex, SAME, SAME, 1, complex_product);
 	}
 }
 
@@ -101,7 +112,7 @@ bool lb_kernel_scan(struct lb_exec *exec, const struct lb_view *x, int kind, int
 	struct lb_view turned = *x;
 	int64_t size = 1;
 
-	if (axis < 0 || axis >= x->rank || kind < LB_SCAN_SUM || kind > LB_SCAN_LOGADDEXP || x->dtype == LB_C64 ||
+	if (axis < 0 || axis >= x->rank || kind < LB_SCAN_SUM || kind > LB_SCAN_LOGADDEXP || (x->dtype == LB_C64 && kind > LB_SCAN_PROD) ||
 	    (kind == LB_SCAN_LOGADDEXP && !lb_dtype_is_float((int)x->dtype)))
 		return lb_fail("scan: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));

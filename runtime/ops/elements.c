@@ -69,16 +69,15 @@ lb_tensor *lb_round_to(lb_tensor *x, int decimals)
 		return NULL;
 	enum { MOST = 300 }; /* a power of ten that a double has */
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
-	if (dtype == LB_C64 || decimals < -MOST || decimals > MOST) {
-		lb_fail("round_to: %s to %d decimals: takes real tensors, and from %d to %d", lb_dtypes[dtype].name,
-			decimals, -MOST, MOST);
+	if (decimals < -MOST || decimals > MOST) {
+		lb_fail("round_to: to %d decimals: takes from %d to %d", decimals, -MOST, MOST);
 		return NULL;
 	}
 	if (decimals == 0)
 		return lb_round(x);
 	if (!lb_dtype_is_inexact(dtype) && decimals > 0)
 		return lb_untouched(x, lb_fail_site_now());
-	enum lb_dtype wide = dtype == LB_F16 || dtype == LB_BF16 || dtype == LB_F32 ? LB_F32 : LB_F64;
+	enum lb_dtype wide = dtype == LB_C64 ? LB_C64 : dtype == LB_F16 || dtype == LB_BF16 || dtype == LB_F32 ? LB_F32 : LB_F64;
 	double scale = pow(10, abs(decimals));
 	lb_tensor *(*to)(lb_tensor *, lb_tensor *) = decimals > 0 ? lb_multiply : lb_divide;
 	lb_tensor *(*back)(lb_tensor *, lb_tensor *) = decimals > 0 ? lb_divide : lb_multiply;

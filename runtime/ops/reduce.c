@@ -13,8 +13,7 @@ static struct lb_tensor *reduce_node(int op, struct lb_tensor *x, lb_list axes, 
 		return NULL;
 
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
-	bool ordered = op == LB_OP_MAX || op == LB_OP_MIN || op == LB_OP_LOGSUMEXP || op == LB_OP_VAR;
-	if (ordered && dtype == LB_C64) {
+	if (dtype == LB_C64 && (op == LB_OP_LOGSUMEXP || op == LB_OP_VAR)) {
 		lb_fail("%s: not defined for complex64", name);
 		return NULL;
 	}
@@ -71,8 +70,12 @@ REDUCE(lb_logsumexp, LOGSUMEXP)
 
 lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof)
 {
-	LB_ENTER();
-	return reduce_node(LB_OP_VAR, x, axes, keepdims, ddof, site);
+	LB_ENTER_WHOLE();
+	const void *site = lb_fail_site_now();
+	if (!x || x->dtype != LB_C64)
+		return reduce_node(LB_OP_VAR, x, axes, keepdims, ddof, site);
+	struct lb_tensor *re = reduce_node(LB_OP_VAR, lb_real(x), axes, keepdims, ddof, site);
+	return re ? lb_add(re, reduce_node(LB_OP_VAR, lb_imag(x), axes, keepdims, ddof, site)) : NULL;
 }
 
 static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims, const void *site)
@@ -89,10 +92,6 @@ static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bo
 	uint32_t mask;
 	if (!lb_axis_mask(name, axes, lb_shape_of(x), 0, &mask))
 		return NULL;
-	if (x->dtype == LB_C64) {
-		lb_fail("%s: not defined for complex64", name);
-		return NULL;
-	}
 	int64_t along = 1;
 	for (int i = 0; i < x->rank; i++)
 		along *= mask & 1u << i ? x->shape[i] : 1;

@@ -30,9 +30,9 @@ static struct lb_tensor *scan_node(const char *name, struct lb_tensor *x, lb_sca
 	int along;
 	if (!LB_GIVEN(name, x) || !lb_axis(name, axis, lb_shape_of(x), 0, &along))
 		return NULL;
-	if ((unsigned)kind > LB_SCAN_LOGADDEXP || x->dtype == LB_C64) {
-		lb_fail("%s: of %s, kind %d: it takes real tensors, and LB_SCAN_SUM to LB_SCAN_LOGADDEXP", name,
-			lb_dtypes[x->dtype].name, (int)kind);
+	if ((unsigned)kind > LB_SCAN_LOGADDEXP || (x->dtype == LB_C64 && kind > LB_SCAN_PROD)) {
+		lb_fail("%s: of %s, kind %d: it takes LB_SCAN_SUM to LB_SCAN_LOGADDEXP, of complex numbers to LB_SCAN_PROD",
+			name, lb_dtypes[x->dtype].name, (int)kind);
 		return NULL;
 	}
 	if (kind == LB_SCAN_LOGADDEXP && !(x = lb_as(x, lb_inexact((enum lb_dtype)x->dtype), site)))

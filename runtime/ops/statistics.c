@@ -6,11 +6,6 @@
 #include "graph/shape.h"
 #include "ops/view.h"
 
-static bool is_real(const char *name, const struct lb_tensor *x)
-{
-	return x->dtype != LB_C64 || lb_fail("%s: not defined for complex64", name);
-}
-
 /* In which the result is computed: f32 of halves, double of integers. */
 static enum lb_dtype computed(enum lb_dtype dtype)
 {
@@ -21,9 +16,11 @@ lb_tensor *lb_std(lb_tensor *x, lb_list axes, bool keepdims, int ddof)
 {
 	LB_ENTER_WHOLE();
 	uint32_t mask;
-	if (!LB_GIVEN("std", x) || !is_real("std", x) || !lb_axis_mask("std", axes, lb_shape_of(x), 0, &mask))
+	if (!LB_GIVEN("std", x) || !lb_axis_mask("std", axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
+	if (dtype == LB_C64)
+		return lb_sqrt(lb_var(x, axes, keepdims, ddof));
 	struct lb_tensor *y = lb_sqrt(lb_var(lb_astype(x, computed(dtype)), axes, keepdims, ddof));
 	return lb_astype(y, lb_inexact(dtype));
 }
@@ -50,10 +47,13 @@ lb_tensor *lb_median(lb_tensor *x, lb_list axes, bool keepdims)
 {
 	LB_ENTER_WHOLE();
 	uint32_t mask;
-	if (!LB_GIVEN("median", x) || !is_real("median", x) ||
-	    !lb_axis_mask("median", axes, lb_shape_of(x), 0, &mask))
+	if (!LB_GIVEN("median", x) || !lb_axis_mask("median", axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
+	if (dtype == LB_C64) {
+		lb_fail("median: not defined for complex64");
+		return NULL;
+	}
 	int rank;
 	int64_t shape[LB_MAX_RANK], n = 1;
 	for (int i = 0; i < x->rank; i++)
@@ -88,7 +88,7 @@ bool lb_minmax(lb_tensor *x, lb_list axes, bool keepdims, lb_tensor **least, lb_
 		return false;
 	*least = *most = NULL;
 	uint32_t mask;
-	if (!LB_GIVEN("minmax", x) || !is_real("minmax", x) || !lb_axis_mask("minmax", axes, lb_shape_of(x), 0, &mask))
+	if (!LB_GIVEN("minmax", x) || !lb_axis_mask("minmax", axes, lb_shape_of(x), 0, &mask))
 		return false;
 	struct lb_tensor *low = lb_min(x, axes, keepdims), *high = lb_max(x, axes, keepdims);
 	if (!low || !high)

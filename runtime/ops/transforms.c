@@ -89,14 +89,14 @@ lb_tensor *lb_hadamard_transform(lb_tensor *x, double scale)
 	char text[LB_SHAPE_TEXT];
 	int64_t n = x->rank ? x->shape[x->rank - 1] : 1;
 	int m = odd_part(n);
-	if (m == 0 || x->dtype == LB_C64) {
-		lb_fail("%s: of %s %s: takes real tensors whose last axis is 1, 12, 20 or 28 times a power of 2 long", name,
-			lb_dtypes[x->dtype].name, lb_shape_text(x->rank, x->shape, text));
+	if (m == 0) {
+		lb_fail("%s: of %s: takes tensors whose last axis is 1, 12, 20 or 28 times a power of 2 long", name,
+			lb_shape_text(x->rank, x->shape, text));
 		return NULL;
 	}
 	enum lb_dtype dtype = lb_inexact((enum lb_dtype)x->dtype);
 	int64_t width = n / m, rows = x->size / n;
-	struct lb_tensor *y = lb_astype(x, dtype == LB_F64 ? LB_F64 : LB_F32);
+	struct lb_tensor *y = lb_astype(x, dtype == LB_F64 || dtype == LB_C64 ? dtype : LB_F32);
 	for (int64_t half = 1; y && half < width; half *= 2) {
 		y = lb_reshape(y, LB_SHAPE(rows * (n / (2 * half)), 2, half));
 		struct lb_tensor *a = lb_slice(y, LB_ALL, LB_AT(0)), *b = lb_slice(y, LB_ALL, LB_AT(1));

@@ -361,7 +361,6 @@ static void composed(void **state)
 {
 	(void)state;
 	lb_tensor *deep = lb_ones(LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 2), LB_F32), *parts[3];
-	FAILS_AT_ONCE(lb_round_to(of(LB_C64, LB_SHAPE(2)), 1), "round_to complex64");
 	FAILS_AT_ONCE(lb_round_to(x23(), 400), "round_to 400");
 	FAILS_AT_ONCE(lb_nan_to_num(of(LB_C64, LB_SHAPE(2)), 0, 1, 2), "nan_to_num complex64");
 	FAILS_AT_ONCE((lb_divmod(x23(), x45(), &parts[0], &parts[1]), parts[0]), "floor_divide (2,3) (4,5)");
@@ -369,7 +368,7 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_isclose(x23(), x45(), 0, 0, false), "isclose (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_allclose(x23(), x45(), 0, 0, false), "allclose (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_std(x23(), LB_AXES(2), false, 0), "std (2,3)");
-	FAILS_AT_ONCE(lb_std(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false, 0), "std complex64");
+	FAILS_AT_ONCE(lb_median(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false), "median complex64");
 	FAILS_AT_ONCE(lb_unique(of(LB_C64, LB_SHAPE(2)), 1, NULL).values, "unique complex");
 	FAILS_AT_ONCE(lb_unique(x23(), -1, NULL).values, "unique -1 (2,3)");
 	FAILS_AT_ONCE(lb_unique(x23(), 2, x23()).values, "unique (2,3)");
@@ -377,9 +376,8 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_median(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES, false), "median complex64");
 	FAILS_AT_ONCE(lb_median(of(LB_F32, LB_SHAPE(2, 0)), LB_AXES(1), false), "median (2,0)");
 #define MINMAX(x, axes) (lb_minmax(x, axes, false, &parts[0], &parts[1]), parts[0])
-	FAILS_AT_ONCE(MINMAX(of(LB_C64, LB_SHAPE(2)), LB_ALL_AXES), "minmax complex64");
-	assert_null(parts[1]);
 	FAILS_AT_ONCE(MINMAX(x23(), LB_AXES(2)), "minmax (2,3)");
+	assert_null(parts[1]);
 	FAILS_AT_ONCE(MINMAX(of(LB_F32, LB_SHAPE(2, 0)), LB_AXES(1)), "min (2,0)");
 #undef MINMAX
 	FAILS_AT_ONCE(lb_diff(x23(), -1, 0), "diff -1");
@@ -433,7 +431,7 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_tensordot(deep, x23(), LB_AXES(), LB_AXES()), "tensordot 10 8");
 	FAILS_AT_ONCE(lb_inner(x23(), x45()), "inner (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_kron(deep, x23()), "kron 8 4");
-	FAILS_AT_ONCE(lb_cumprod(of(LB_C64, LB_SHAPE(2)), 0, false, true), "cumprod complex64");
+	FAILS_AT_ONCE(lb_cummax(of(LB_C64, LB_SHAPE(2)), 0, false, true), "cummax complex64");
 	FAILS_AT_ONCE(lb_cummax(x23(), 2, false, true), "cummax (2,3)");
 	FAILS_AT_ONCE(lb_scan(x23(), (lb_scan_kind)(LB_SCAN_LOGADDEXP + 1), 0, false, true), "scan 5");
 	FAILS_AT_ONCE(lb_random_randint(LB_SHAPE(2), 3, 3, LB_I32, lb_key(1)), "random_randint 3");

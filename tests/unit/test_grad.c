@@ -1097,6 +1097,13 @@ FN(c_imag, lb_exp(lb_imag(a)))
 FN(c_mixed, lb_multiply(lb_imag(a), b))
 FN(c_product, lb_prod(a, LB_AXES(1), false))
 FN(c_mean, lb_square(lb_mean(a, LB_AXES(0), false)))
+FN(c_max, lb_square(lb_max(a, LB_AXES(1), false)))
+FN(c_min, lb_square(lb_min(a, LB_ALL_AXES, false)))
+FN(c_var, lb_var(a, LB_AXES(1), false, 1))
+FN(c_std, lb_std(a, LB_AXES(0), true, 0))
+FN(c_cumprod, lb_cumprod(a, 1, false, true))
+FN(c_cumprod_back, lb_cumprod(a, 0, true, false))
+FN(c_hadamard, lb_square(lb_hadamard_transform(a, 0)))
 FN(c_cumsum, lb_square(lb_cumsum(a, 1, true, false)))
 FN(c_views, lb_square(lb_reshape(lb_slice(lb_transpose(a, LB_ALL_AXES), LB_ALL, LB_REVERSED), LB_SHAPE(-1))))
 FN(c_strided, lb_square(lb_as_strided(a, LB_SHAPE(2, 3), LB_STRIDES(1, 1), 1)))
@@ -1141,7 +1148,9 @@ static const struct {
 	{ "sign", c_sign, 1, { A } }, { "astype", c_astype, 1, { A } }, { "multiply", c_broadcast, 2, { A, { 3 } } },
 	{ "power", c_power_3, 1, { A } }, { "where", c_where, 2, { A, A } }, { "real", c_real, 1, { A } },
 	{ "imag", c_imag, 1, { A } }, { "imag", c_mixed, 2, { A, A } }, { "prod", c_product, 1, { A } }, { "mean", c_mean, 1, { A } },
-	{ "cumsum", c_cumsum, 1, { A } }, { "slice reshape", c_views, 1, { A } }, { "as_strided", c_strided, 1, { A } },
+	{ "max", c_max, 1, { A } }, { "min", c_min, 1, { A } }, { "var", c_var, 1, { A } }, { "sqrt std", c_std, 1, { A } },
+	{ "scan cumprod", c_cumprod, 1, { A } }, { "scan cumprod", c_cumprod_back, 1, { A } },
+	{ "add hadamard_transform", c_hadamard, 1, { { 2, 4 } } }, { "cumsum", c_cumsum, 1, { A } }, { "slice reshape", c_views, 1, { A } }, { "as_strided", c_strided, 1, { A } },
 	{ "take", c_take, 1, { A } }, { "concatenate", c_join, 2, { A, A } }, { "pad", c_pad, 1, { A } },
 	{ "slice_update", c_update, 2, { A, { 3 } } }, { "matmul", c_matmul, 2, { A, { 3, 4 } } },
 	{ "matmul", c_matmul, 2, { A, { 3 } } }, { "matmul", c_matmul_self, 1, { A } },

@@ -103,7 +103,12 @@ static void running(void **state)
 		assert_memory_equal(lb_data(lb_scan(t, LB_SCAN_MIN, 0, false, true)), "\1\0\0", 3);
 		assert_memory_equal(lb_data(lb_scan(t, LB_SCAN_MAX, 0, false, false)), "\0\1\1", 3);
 	}
-	FAILS_AT_ONCE(lb_scan(lb_ones(LB_SHAPE(3), LB_C64), LB_SCAN_SUM, 0, false, true), "scan: complex64");
+	LB_SCOPE {
+		lb_tensor *x = lb_from_data((float[]){ 1, 2, 3, -1, 2, 2 }, 24, LB_SHAPE(3), LB_C64);
+		const float sums[] = { 6, 3, 5, 1, 2, 2 };
+		assert_memory_equal(lb_data(lb_scan(x, LB_SCAN_SUM, 0, true, true)), sums, sizeof sums);
+	}
+	FAILS_AT_ONCE(lb_scan(lb_ones(LB_SHAPE(3), LB_C64), LB_SCAN_MAX, 0, false, true), "scan: complex64");
 	FAILS_AT_ONCE(lb_matmul_in_steps(lb_ones(LB_SHAPE(3, 3), LB_F32), lb_ones(LB_SHAPE(3, 3), LB_F32)),
 		      "matmul_in_steps: float32");
 }

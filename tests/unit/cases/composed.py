@@ -75,6 +75,11 @@ def statistics(suite, rng):
             suite.case("median/%s/nan" % dtype, "median", [x], Tensor(np.nan, dtype), axes="all", keepdims=0)
             top = Tensor([x.a[10], x.a[10]], dtype)
             suite.case("median/%s/top" % dtype, "median", [top], Tensor(top.a[0], dtype), axes="all", keepdims=0)
+    x = random_values(rng, COMPLEX, (4, 6))
+    for axes in ("all", "0", "1"):
+        over = None if axes == "all" else int(axes)
+        suite.case("std/complex64/%s" % axes, "std", [x], Tensor(np.std(x.a.astype(np.complex128), over, ddof=1), "float32"),
+                   near("float32"), axes=axes, keepdims=0, ddof=1)
 
 
 def differences(suite, rng):
@@ -320,6 +325,12 @@ def scans(suite, rng):
                 tolerance = {"float16": "close:4e-2:4e-2", "bfloat16": "close:3e-1:3e-1"}.get(result, near(result))
                 suite.case("logcumsumexp/%s/%s,%d/%d%d" % (dtype, shape_name(shape), axis, reverse, inclusive), "logcumsumexp",
                            [x], Tensor(y, result), tolerance, axis=axis, reverse=reverse, inclusive=inclusive)
+    for reverse, inclusive in ((0, 1), (1, 1), (0, 0), (1, 0)):
+        x = random_values(rng, COMPLEX, (5, 4))
+        a = x.a.astype(np.complex128)[::-1 if reverse else 1]
+        y = np.cumprod(a, 0) if inclusive else np.cumprod(np.concatenate([np.ones((1, 4)), a[:-1]]), 0)
+        suite.case("cumprod/complex64/%d%d" % (reverse, inclusive), "cumprod", [x], Tensor(y[::-1 if reverse else 1], COMPLEX),
+                   near(COMPLEX), axis=0, reverse=reverse, inclusive=inclusive)
     x = Tensor([-np.inf, -np.inf, 1000.0, 1000.0, -np.inf, np.inf, 3.0], "float32")
     suite.case("logcumsumexp/far", "logcumsumexp", [x], Tensor(np.logaddexp.accumulate(x.a), "float32"), near("float32"), axis=0)
 

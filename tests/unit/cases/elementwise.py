@@ -366,6 +366,12 @@ def composed(suite):
                 few = Tensor([0, 1, 49, 50, 51, 120], dtype) if kind(dtype) in "ui" else x
                 suite.case("round_to/%s/%s/%d" % (dtype, name, decimals), "round_to", [few], round_to(few, decimals),
                            decimals=decimals)
+            if dtype == "float32" and name == "random":
+                both = Tensor(x.a + 1j * x.a[::-1], COMPLEX)
+                for decimals in (-2, 1):
+                    parts = [round_to(Tensor(part, dtype), decimals).a for part in (both.a.real, both.a.imag)]
+                    suite.case("round_to/complex64/%d" % decimals, "round_to", [both], Tensor(parts[0] + 1j * parts[1], COMPLEX),
+                               "close:1e-6:0", decimals=decimals)
             if kind(dtype) == "f":
                 for nan, high, low in ((0.0, np.nan, np.nan), (2.5, 3.0, -4.0)):
                     top = specials(dtype).a[10]

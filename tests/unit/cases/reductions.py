@@ -73,6 +73,7 @@ def reduction(op, x, axes, keepdims, ddof=0):
         return Tensor(np.prod(values, **options), dtype), tol
     if op == "var":
         expected = np.var(values, ddof=ddof, **options)
+        dtype = "float32" if dtype == COMPLEX else dtype
         spread = np.max(np.abs(values), initial=0.0) ** 2
         half = {"float16": 2.0 ** -10, "bfloat16": 2.0 ** -7}.get(dtype, 0)
         return (Tensor(expected, dtype),
@@ -134,10 +135,13 @@ def folds(suite):
         for shape, axes in (((0, 3), (1,)), ((3, 0, 2), (0, 2))):
             reduction_case(suite, "%s/float32/%s/axes-%s" % (op, shape_name(shape),
                            axes_word(axes)), op, Tensor(np.zeros(shape), "float32"), axes, True)
-    for op in ("sum", "mean", "prod"):
+    for op in ("sum", "mean", "prod", "max", "min", "var"):
         for axes in (None, (0,), (1,)):
-            reduction_case(suite, "%s/complex64/axes-%s" % (op, axes_word(axes)), op,
-                           moderate(rng, COMPLEX, (3, 5)), axes, False)
+            for shape in ((3, 5), (70, 40)) if op in ("max", "min", "var") else ((3, 5),):
+                x = moderate(rng, COMPLEX, shape)
+                x.a.real[:] = np.round(x.a.real) if op in ("max", "min") else x.a.real  # the imaginary parts count among equals
+                reduction_case(suite, "%s/complex64/%s/axes-%s" % (op, shape_name(shape), axes_word(axes)), op, x, axes, False)
+    reduction_case(suite, "var/complex64/ddof", "var", moderate(rng, COMPLEX, (4, 5)), (1,), True, 2)
     for dtype in FLOATS:
         for op in ("sum", "max", "min", "mean", "any", "all"):
             for where in (0, 17, 63):
@@ -187,6 +191,9 @@ def arguments(suite):
             add("%s/long" % dtype, random_values(rng, dtype, (3, 1003)), 1, False)
             add("%s/long-columns" % dtype, random_values(rng, dtype, (1003, 3)), 0, False)
             add("%s/empty-result" % dtype, random_values(rng, dtype, (0, 3)), 1, False)
+        x = Tensor(rng.integers(0, 4, (4, 50)) + 1j * rng.integers(0, 4, (4, 50)), COMPLEX)
+        for axis in (None, 0, 1):
+            add("complex64/ties/axis-%s" % axis, x, axis, False)
         for dtype in FLOATS:
             values = rng.standard_normal((7, 40))
             values[2, 9] = values[2, 30] = values[5, 39] = values[6, 0] = np.nan

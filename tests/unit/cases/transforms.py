@@ -53,6 +53,10 @@ def hadamard(suite, rng):
                 z = y * (scale or n ** -0.5)
                 suite.case("hadamard_transform/%s/%s/%g" % (dtype, shape_name(shape), scale), "hadamard_transform", [x],
                            Tensor(z, result), near(result, 8 * float(np.max(np.abs(z), initial=1.0))), scale=scale)
+    x = random_values(rng, COMPLEX, (3, 8))
+    y = x.a.astype(np.complex128) @ powers(8).T
+    suite.case("hadamard_transform/complex64", "hadamard_transform", [x], Tensor(y, COMPLEX),
+               near("float32", 8 * float(np.max(np.abs(y)))), scale=1.0)
 
 
 def convolve3(x, w, stride, padding, dilation, groups):
