@@ -36,7 +36,10 @@ static double log_add(double a, double b)
 /* The plain formula, as of elementwise products. */
 static float complex complex_product(float complex a, float complex b)
 {
-	return CMPLXF(crealf(a) * crealf(b) - cimagf(a) * cimagf(b), crealf(a) * cimagf(b) + cimagf(a) * crealf(b));
+	float complex z;
+	__real__ z = crealf(a) * crealf(b) - cimagf(a) * cimagf(b);
+	__imag__ z = crealf(a) * cimagf(b) + cimagf(a) * crealf(b);
+	return z;
 }
 
 /* Elements are of type T, and are computed as A, in which `round` keeps what T can hold. */
