@@ -1,7 +1,7 @@
 """Random calls of each operation, in MLX and in Lazybones: dtype, shape and values are the same, and what one refuses the other
 does.
 
-    compare.py LIBRARY [--seed N] [--seconds S] [--only OPERATION,…] [--case N] [-v]
+    compare.py LIBRARY [--seed N] [--seconds S] [--only OPERATION,…] [--case N] [--complex] [-v]
 
 A case is a function of the seed and its number; --case runs one again and says all of it. Works through the operations in turn.
 What is meant to be otherwise is in known.py, with its reason. Cases run in a process of their own, and go on after one that it died of.
@@ -283,6 +283,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--only", default="")
     parser.add_argument("--case", type=int)
+    parser.add_argument("--complex", action="store_true")  # all operands for whose dtype there is a choice
     parser.add_argument("--begin", type=int, default=0)
     parser.add_argument("--progress")
     parser.add_argument("--patience", type=float, default=0)  # seconds after which not even --least is waited for
@@ -290,6 +291,7 @@ def main():
     parser.add_argument("-v", action="store_true")
     arguments = parser.parse_args()
     faulthandler.enable(all_threads=True)
+    Draw.only = "complex64" if arguments.complex else None
     names = arguments.only.split(",") if arguments.only else sorted(OPERATIONS)
     if arguments.case is not None and not arguments.progress:
         arguments.progress, arguments.begin = os.devnull, arguments.case
@@ -331,7 +333,8 @@ def supervise(arguments, names):
             break
         command = [sys.executable, __file__, arguments.library, "--seed", str(arguments.seed), "--seconds", str(left),
                    "--least", str(least - begin), "--patience", str(patience), "--begin", str(begin), "--progress", progress] \
-            + (["--only", arguments.only] if arguments.only else []) + (["-v"] if arguments.v else [])
+            + (["--only", arguments.only] if arguments.only else []) + (["--complex"] if arguments.complex else []) \
+            + (["-v"] if arguments.v else [])
         child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         threading.Thread(target=watch, args=(child, progress), daemon=True).start()
         for line in child.stdout:

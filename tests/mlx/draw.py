@@ -61,6 +61,8 @@ def words(index):
 
 
 class Draw:
+    only = None  # the dtype of all operands for which there is a choice
+
     def __init__(self, lb, seed):
         self.lb = lb
         self.rng = np.random.default_rng(seed)
@@ -77,7 +79,8 @@ class Draw:
         return int(self.rng.integers(low, high + 1))
 
     def of(self, choices):
-        return choices[self.int(0, len(choices) - 1)]
+        chosen = choices[self.int(0, len(choices) - 1)]
+        return self.only if self.only and chosen in DTYPES else chosen
 
     def dtype(self, usual, rare=None):
         """One of the usual, seldom any other (or of `rare`)."""

@@ -116,7 +116,8 @@ def inner(d, name):
 def vecdot(d, name):
     dtype, shape = d.of(DIFFERENTIABLE[:4]), d.shape(1, 3, 4)
     a, b = d.tensor(shape, dtype, "tame"), d.tensor(shape, dtype, "tame")
-    return Case([a, b], lambda a, b: mx.vecdot(a, b), lambda a, b: d.lb.einsum(b"...i,...i->...", 2, d.lb.pointers([a, b])), ulp=4,
+    return Case([a, b], lambda a, b: mx.vecdot(a, b),
+                lambda a, b: d.lb.einsum(b"...i,...i->...", 2, d.lb.pointers([d.lb.conjugate(a), b])), ulp=4,
                 floor=product_floor(a, b, dtype, shape[-1]))
 
 

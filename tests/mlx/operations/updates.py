@@ -1,11 +1,13 @@
 """Updates."""
 
+import math
+
 import mlx.core as mx
 import numpy as np
 
-from draw import FLOATS, INTEGERS, REAL, UNSIGNED, words
+from draw import COMPLEX, FLOATS, HALVES, INTEGERS, REAL, UNSIGNED, mlx_dtype, words
 from lazybones import DTYPES
-from operations.case import Case, op, eps, index_of
+from operations.case import Case, op, index_of, largest, sum_floor
 
 
 def updated(d, x, shape):
@@ -43,8 +45,14 @@ def scatter_add(d, name):
         return None  # MLX divides by it
     at = d.tensor(shape, "int32", a=d.rng.integers(-x.shape[0], x.shape[0], shape).astype("int32"))
     update = d.tensor(shape + x.shape[1:], dtype, "small")
-    return Case([x, at, update], lambda m, i, u: m.at[i].add(u), lambda l, i, u: d.lb.scatter_add(l, i, u, 0), ulp=2,
-                floor=eps(dtype) * 64 if dtype in FLOATS else 0)
+    stage = "float32" if dtype in HALVES else dtype  # MLX rounds halves at each step, ours at the end
+
+    def mlx(m, i, u):
+        y = m.astype(mlx_dtype(stage)).at[i].add(u.astype(mlx_dtype(stage)))
+        return y.astype(m.at[i].add(u).dtype)
+    n = math.prod(shape)
+    return Case([x, at, update], mlx, lambda l, i, u: d.lb.scatter_add(l, i, u, 0), ulp=1,
+                floor=sum_floor(largest(x.a) + n * largest(update.a), n + 1, stage) if dtype in FLOATS + COMPLEX else 0)
 
 
 @op("put_along_axis")
