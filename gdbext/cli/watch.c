@@ -249,8 +249,11 @@ static void tell_end(struct watch *w)
 {
 	struct lbx_out *out = &w->out;
 
-	if (!w->following.is_child)
+	if (!w->following.is_child) {
+		if (w->has_looked)
+			lbx_printf(out, "in all looks:\n");
 		return;
+	}
 	if (WIFSIGNALED(w->status))
 		lbx_tell(out, "the program was killed by SIG%pF\n",
 			 LBX_TEXT("signal", sigabbrev_np(WTERMSIG(w->status))));
@@ -326,7 +329,7 @@ const struct lbx_verb lbx_verb_doctor = {
 		.summary = "watch a program, and say what is wrong with it",
 		.max_args = 1,
 		.options = {
-			{ "every", "SECONDS", "tell what each look finds that the one before had not, and what is gone, so often" },
+			{ "every", "SECONDS", "look so often, and tell what is new, what still stands, and what is gone" },
 			{ "only", "RULES", "check these rules alone: L1,L2a,nonfinite" },
 			{ "seconds", "N", "look at values for N seconds at most (default 10); 0: not at all" },
 			{ "all", NULL, "tell findings of low severity in full, too" },

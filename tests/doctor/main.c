@@ -35,6 +35,24 @@ static void leak(void)
 	exit(0);
 }
 
+/* A list that grows while anybody looks at it, until standard input ends, or is ready to. */
+static void grow(void)
+{
+	struct pollfd input = { .fd = 0, .events = POLLIN };
+
+	for (int i = 0; i < 20000 || poll(&input, 1, 0) == 0; i++) {
+		LB_SCOPE
+			lb_eval(lb_keep(lb_named("state", lb_exp(normal(8, 8, 1)))));
+		if (i == 20000) {
+			puts("ready");
+			fflush(stdout);
+		}
+		if (i > 20000)
+			usleep(200);
+	}
+	exit(0);
+}
+
 /* A NaN, until there is something on standard input. */
 static void heal(void)
 {
@@ -92,6 +110,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && strcmp(argv[1], "leak") == 0)
 		leak();
+	if (argc > 1 && strcmp(argv[1], "grow") == 0)
+		grow();
 	if (argc > 1 && strcmp(argv[1], "heal") == 0)
 		heal();
 	if (argc > 1 && strcmp(argv[1], "become") == 0)

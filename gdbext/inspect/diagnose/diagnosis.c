@@ -87,13 +87,13 @@ static bool alike_but_for_numbers(const char *a, const char *b)
 	return *a == *b;
 }
 
-bool lbx_diagnosis_has(const struct lbx_diagnosis *d, const struct lbx_diagnosed *like)
+const struct lbx_diagnosed *lbx_diagnosis_same(const struct lbx_diagnosis *d, const struct lbx_diagnosed *as)
 {
 	for (size_t i = 0; i < d->n; i++)
-		if (d->list[i].rule == like->rule && d->list[i].pc == like->pc &&
-		    (like->pc || alike_but_for_numbers(d->list[i].title, like->title)))
-			return true;
-	return false;
+		if (d->list[i].rule == as->rule && d->list[i].pc == as->pc &&
+		    (as->pc || alike_but_for_numbers(d->list[i].title, as->title)))
+			return &d->list[i];
+	return NULL;
 }
 
 /* What grew while it was loaded, and no longer does, is no finding: the later look knows better. */
@@ -105,7 +105,7 @@ static bool is_outdated(const struct lbx_diagnosed *found, bool is_end)
 bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier, bool is_end)
 {
 	for (size_t i = 0; i < earlier->n; i++) {
-		if (lbx_diagnosis_has(later, &earlier->list[i]) || is_outdated(&earlier->list[i], is_end))
+		if (lbx_diagnosis_same(later, &earlier->list[i]) || is_outdated(&earlier->list[i], is_end))
 			continue;
 		if (!lb_reserve(later->list, later->room, later->n + 1))
 			return lb_fail("out of memory for %zu findings", later->n);

@@ -68,8 +68,9 @@ void lbx_diagnosis_deinit(struct lbx_diagnosis *diagnosis); /* all 0 is fine */
  * is left out, since the later one knows better, but for that at the program's end, when it has let go of its tensors. */
 bool lbx_diagnosis_add(struct lbx_diagnosis *later, const struct lbx_diagnosis *earlier, bool is_end);
 
-/* Whether it has such a finding: of that rule, about the same call, or else in the same words but for numbers. */
-bool lbx_diagnosis_has(const struct lbx_diagnosis *diagnosis, const struct lbx_diagnosed *like);
+/* The same finding of another look: of that rule, about the same call, or else in the same words but for numbers. NULL:
+ * it has none. */
+const struct lbx_diagnosed *lbx_diagnosis_same(const struct lbx_diagnosis *diagnosis, const struct lbx_diagnosed *as);
 
 const char *lbx_severity_name(enum lbx_severity severity);
 /* The worst of them; LBX_LOW where there is none. */
@@ -81,7 +82,8 @@ void lbx_describe_unchecked(const struct lbx_diagnosis *diagnosis, char *ret, si
 /* As text and JSON: the object that is open gets `findings`, `checked` and `not_checked`. `all`: those of low severity are
  * told in full, too. */
 void lbx_diagnosis_tell(struct lbx_context *context, const struct lbx_diagnosis *diagnosis, bool all);
-/* Likewise after an earlier look: as text what that had not found, and as `gone` what it had. */
+/* Likewise after an earlier look: in full what that had not found, or as less severe; a line of what it had, and as
+ * `gone` what it alone had. */
 void lbx_diagnosis_tell_since(struct lbx_context *context, const struct lbx_diagnosis *diagnosis,
 			      const struct lbx_diagnosis *earlier, bool all);
 

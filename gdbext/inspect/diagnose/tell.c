@@ -82,6 +82,12 @@ static void print_finding(struct lbx_out *out, const struct lbx_diagnosed *f, bo
 	print_part(out, "try:", f->advice);
 }
 
+static void print_line(struct lbx_out *out, const char *word, const struct lbx_diagnosed *f)
+{
+	lbx_wrap(out, 0, INDENT);
+	lbx_printf(out, "%-*s%s [%s]\n", INDENT, word, f->title, f->rule->id);
+}
+
 /* "L2a, L2c, L6 (the program records no events)": those of one reason together. */
 void lbx_describe_unchecked(const struct lbx_diagnosis *d, char *ret, size_t size)
 {
@@ -123,11 +129,10 @@ static void tell_gone(struct lbx_out *out, const struct lbx_diagnosis *d, const 
 	lbx_begin_list(out, "gone");
 	for (size_t i = 0; i < earlier->n; i++) {
 		const struct lbx_diagnosed *f = &earlier->list[i];
-		if (lbx_diagnosis_has(d, f))
+		if (lbx_diagnosis_same(d, f))
 			continue;
 		LBX_KEY(out, NULL, json_pack("{s:s,s:o}", "id", f->rule->id, "title", lbx_json_string(f->title)));
-		lbx_wrap(out, 0, INDENT);
-		lbx_printf(out, "%-*s%s [%s]\n", INDENT, "gone", f->title, f->rule->id);
+		print_line(out, "gone", f);
 	}
 	lbx_end(out);
 }
@@ -141,11 +146,13 @@ static void tell(struct lbx_context *context, const struct lbx_diagnosis *d, con
 
 	lbx_begin_list(out, "findings");
 	for (size_t i = 0; i < d->n; i++) {
-		bool is_new = !earlier || !lbx_diagnosis_has(earlier, &d->list[i]);
-		LBX_KEY(out, NULL, earlier ? finding_since(&d->list[i], is_new) : finding(&d->list[i]));
-		n_new += is_new;
-		if (is_new)
-			print_finding(out, &d->list[i], d->list[i].severity == LBX_LOW && !all);
+		const struct lbx_diagnosed *f = &d->list[i], *then = earlier ? lbx_diagnosis_same(earlier, f) : NULL;
+		LBX_KEY(out, NULL, earlier ? finding_since(f, !then) : finding(f));
+		n_new += !then;
+		if (!then || f->severity > then->severity)
+			print_finding(out, f, f->severity == LBX_LOW && !all);
+		else
+			print_line(out, strcmp(f->title, then->title) == 0 ? "still" : "now", f);
 	}
 	lbx_end(out);
 	if (earlier)
