@@ -199,6 +199,7 @@ static void tell_stale(struct lbx_context *context, const struct lbx_buffer *b, 
 		lbx_describe_stale(context, &given, b, text, sizeof text);
 		LBX_KEY(context->out, "stale",
 			json_pack("{s:I,s:o}", "given_for", (json_int_t)given.id, "text", lbx_json_string(text)));
+		lbx_wrap(context->out, 0, 4);
 		lbx_tell(context->out, "  a stale pointer: %s\n", text);
 	}
 	if (clean)
