@@ -56,6 +56,19 @@ many_tensors()
 		diff "$work/layers.saved" "$good"
 	check 'many: a file beside a file' '1 of 1 tensor is in '"$work/layers.saved/layers.0.out.npy"' by name: 1 correct' \
 		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved/layers.0.out.npy"
+	check 'many: a file beside one of another name' 'the one array of each, here beside layers.2.out of ' \
+		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved/layers.2.out.npy"
+	check 'many: and what is in them' 'layers.0.out is not correct' \
+		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved/layers.2.out.npy"
+	cp "$work/layers.saved/layers.0.out.npy" "$work/other.npy"
+	check 'many: the same in a file of another name' 'here beside other of '"$work/other.npy: 1 correct" \
+		diff "$work/layers.saved/layers.0.out.npy" "$work/other.npy"
+	check 'many: no name in common' \
+		"$work/layers.saved has none of the 6 names of layers.?.w, but layers.0.out, layers.1.out, layers.2.out (\`weights\` finds arrays by values)" \
+		core "$good" diff 'layers.?.w' "$work/layers.saved"
+	status 'many: no name in common' 1 core "$good" diff 'layers.?.w' "$work/layers.saved"
+	check 'many: no name in common with a core' "$good has none of the 1 name of $work/other.npy, but hidden, hidden@2, " \
+		diff "$work/other.npy" "$good"
 	check 'many: what only the other has' '2 there that match no other here' \
 		diff "$work/layers.saved/layers.0.out.npy" "$work/layers.saved"
 	check 'diff: what is nearly the other, transposed' 'With axes 0 and 1 exchanged their correlation is 0.9' \

@@ -12,10 +12,11 @@
 #include "inspect/compare/explain.h"
 #include "inspect/convenience.h"
 #include "inspect/measure/survey.h"
+#include "inspect/say.h"
 #include "inspect/tensor/format.h"
 #include "target/columns.h"
 
-enum { TYPE = LBX_LIST_MAX + 32, WHY = 512 };
+enum { TYPE = LBX_LIST_MAX + 32, WHY = 512, NAMES_SHOWN = 6 };
 
 enum outcome { COMPARED, MISSING, RESHAPED, UNREADABLE };
 
@@ -39,6 +40,7 @@ struct many {
 	char explanation[LBX_EXPLANATION_TEXT];
 	size_t by_closeness[LBX_CLOSENESSES], missing, others; /* others: unreadable, or of another shape */
 	size_t only_theirs;
+	bool is_pair; /* files of one array each, which have other names: they are compared all the same */
 };
 
 /* ---- one of them ---- */
@@ -112,10 +114,15 @@ static bool is_wrong(const struct row *r)
 	       (r->outcome == COMPARED && r->closeness != LBX_CORRECT && r->closeness != LBX_AS_EXPECTED);
 }
 
+static const struct lbx_collected *other_of(const struct many *m, const struct row *r)
+{
+	return m->is_pair ? m->theirs.list : lbx_collection_find(&m->theirs, r->ours->name);
+}
+
 /* False where the user interrupts, or without memory: else a row says what it is. */
 static bool fill(struct many *m, struct row *r, double seconds)
 {
-	const struct lbx_collected *other = lbx_collection_find(&m->theirs, r->ours->name);
+	const struct lbx_collected *other = other_of(m, r);
 	struct lbx_operand a = { .name = "" }, b = { .name = "" };
 
 	r->outcome = MISSING;
@@ -151,7 +158,7 @@ static bool fill_all(struct many *m, double seconds)
 		m->others += r->outcome == RESHAPED || r->outcome == UNREADABLE;
 		m->by_closeness[r->closeness] += r->outcome == COMPARED;
 	}
-	for (size_t i = 0; i < m->theirs.n; i++)
+	for (size_t i = 0; i < m->theirs.n && !m->is_pair; i++)
 		m->only_theirs += !lbx_collection_find(&m->ours, m->theirs.list[i].name);
 	return true;
 }
@@ -246,8 +253,9 @@ static void tell_first(struct many *m)
 		return;
 	lbx_wrap(out, 0, 2);
 	lbx_styled(out, LBX_NAME, "%s", m->first->ours->name);
-	lbx_printf(out, " is the first%s that is not correct%s%s\n", m->first->ours->saved ? ", by name," : "",
-		   m->explanation[0] ? ": " : "", m->explanation);
+	if (!m->is_pair)
+		lbx_printf(out, " is the first%s that", m->first->ours->saved ? ", by name," : "");
+	lbx_printf(out, " is not correct%s%s\n", m->explanation[0] ? ": " : "", m->explanation);
 }
 
 static void tell_heading(struct many *m, const char *other)
@@ -256,9 +264,13 @@ static void tell_heading(struct many *m, const char *other)
 	size_t n = m->ours.n, found = n - m->missing;
 
 	lbx_wrap(out, 0, 2);
-	lbx_tell(out, "%zu of %zu tensor%s %s in %pF by name: %pF correct", found, n, LB_S(n),
-		 LB_PLURAL(found, "is", "are"), LBX_STYLED(LBX_FILE, "other", other),
-		 LBX_INT("correct", m->by_closeness[LBX_CORRECT]));
+	if (m->is_pair)
+		lbx_tell(out, "the one array of each, here beside %s of %pF: %pF correct", m->theirs.list->name,
+			 LBX_STYLED(LBX_FILE, "other", other), LBX_INT("correct", m->by_closeness[LBX_CORRECT]));
+	else
+		lbx_tell(out, "%zu of %zu tensor%s %s in %pF by name: %pF correct", found, n, LB_S(n),
+			 LB_PLURAL(found, "is", "are"), LBX_STYLED(LBX_FILE, "other", other),
+			 LBX_INT("correct", m->by_closeness[LBX_CORRECT]));
 	if (m->by_closeness[LBX_AS_EXPECTED])
 		lbx_printf(out, ", %zu as expected of their format%s", m->by_closeness[LBX_AS_EXPECTED],
 			   LB_S(m->by_closeness[LBX_AS_EXPECTED]));
@@ -299,7 +311,48 @@ static bool collect_sides(struct many *m, const char *text, const char *other)
 	if (m->ours.n == 0)
 		return all ? lb_fail("%s holds no arrays", text)
 			   : lb_fail("no tensor has a name that matches %s", text);
-	return lbx_collect_from(m->context, other, all ? "*" : text, &m->theirs);
+	if (!lbx_collect_from(m->context, other, all ? "*" : text, &m->theirs))
+		return false;
+	m->is_pair = all && m->ours.n == 1 && lbx_holds_arrays(other) && m->theirs.n == 1 &&
+		     !lbx_collection_find(&m->theirs, m->ours.list->name);
+	return true;
+}
+
+/* "a, b, c and 9 more" */
+static void list_names(const struct lbx_collection *c, char *ret, size_t size)
+{
+	size_t shown = c->n > NAMES_SHOWN + 1 ? NAMES_SHOWN : c->n;
+
+	*ret = '\0';
+	for (size_t i = 0; i < shown; i++)
+		lbx_say(ret, size, "%s%s", i ? ", " : "", c->list[c->by_name[i]].name);
+	if (shown < c->n)
+		lbx_say(ret, size, " and %zu more", c->n - shown);
+}
+
+/* A comparison of nothing would seem to have found nothing wrong. */
+static bool fail_for_names(struct many *m, const char *text, const char *other)
+{
+	struct lbx_collection all;
+	char names[1024];
+
+	bool done = lbx_collect_from(m->context, other, "*", &all);
+	if (done) {
+		list_names(&all, names, sizeof names);
+		lb_fail("%s has none of the %zu name%s of %s, but %s%s", other, m->ours.n, LB_S(m->ours.n), text,
+			all.n ? names : "no names at all",
+			lbx_holds_arrays(other) && !lbx_holds_arrays(text) ? " (`weights` finds arrays by values)" : "");
+	}
+	lbx_collection_close(&all);
+	return false;
+}
+
+static bool have_names_in_common(struct many *m, const char *text, const char *other)
+{
+	for (size_t i = 0; i < m->ours.n; i++)
+		if (m->is_pair || lbx_collection_find(&m->theirs, m->ours.list[i].name))
+			return true;
+	return fail_for_names(m, text, other);
 }
 
 bool lbx_diff_many(struct lbx_context *context, const char *text, const char *other, const struct lbx_levels *levels,
@@ -308,7 +361,7 @@ bool lbx_diff_many(struct lbx_context *context, const char *text, const char *ot
 	struct many m = { .context = context, .levels = levels };
 	struct lbx_out *out = context->out;
 
-	bool done = collect_sides(&m, text, other) && fill_all(&m, seconds);
+	bool done = collect_sides(&m, text, other) && have_names_in_common(&m, text, other) && fill_all(&m, seconds);
 	if (done) {
 		lbx_begin(out, NULL);
 		tell_heading(&m, other);
