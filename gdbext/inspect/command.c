@@ -96,20 +96,45 @@ void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target)
 	lbx_printf(out, "\n");
 }
 
+static bool is_command(const struct lbx_command *command, const char *at)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(at, " ,\n"), at);
+	return strcmp(name, command->name) == 0 || lbx_command_find(lbx_commands, name);
+}
+
+/* To a shell, a word that begins with # is a comment. */
+static void tell_example(struct lbx_out *out, const char *text, size_t n, bool is_of_shell)
+{
+	for (size_t i = 0, word; i < n; i += word) {
+		bool begins = text[i] == '#' && i && text[i - 1] == ' ';
+		word = begins ? strcspn(text + i, " ,\n") : 1;
+		lbx_printf(out, is_of_shell && begins ? "'%.*s'" : "%.*s", (int)word, text + i);
+	}
+}
+
 void lbx_command_text(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
 {
 	static const char title[] = "Example: ";
 	const char *from = command->help, *at = strstr(from, title);
-	size_t n = strlen(command->name);
+	bool is_of_shell = strncmp(prefix, "lazybones", 9) == 0;
 
-	for (at = at ? at + sizeof title - 1 : NULL; at; at = strchr(at, ',')) {
+	if (!at) {
+		lbx_printf(out, "%s", from);
+		return;
+	}
+	lbx_printf(out, "%.*s", (int)(at - from), from);
+	from = at;
+	for (at += sizeof title - 1; at; at = strchr(at, ',')) {
 		at += strspn(at, ", \n");
-		if (strncmp(at, command->name, n) != 0 || !strchr(" ,\n", at[n]))
+		if (!is_command(command, at))
 			continue;
-		lbx_printf(out, "%.*s%s", (int)(at - from), from, prefix);
+		tell_example(out, from, (size_t)(at - from), is_of_shell);
+		lbx_printf(out, "%s", prefix);
 		from = at;
 	}
-	lbx_printf(out, "%s", from);
+	tell_example(out, from, strlen(from), is_of_shell);
 }
 
 enum { HELP_MOST = 8192, FULL_LINE = 60 };

@@ -263,9 +263,9 @@ const struct lbx_command lbx_command_symbols = {
 		"blk_0_w; of several tensors with one name the newest has it, the others are NAME_ID.\n"
 		"Where the program has a variable of that name, tensor::NAME is the tensor.\n"
 		"Run it again to see newer tensors; displays then have new numbers.\n"
-		"Example: symbols 'layers.*' --auto on\n"
-		"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"
-		"with add-symbol-file FILE.",
+		"Example: symbols 'layers.*' --out layers.o\n"
+		"A gdb without this plugin takes that file with add-symbol-file layers.o; one that has it needs no\n"
+		"file, and `tensor symbols 'layers.*' --auto on` does it again at each stop.",
 	.max_args = 1,
 	.options = {
 		{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
