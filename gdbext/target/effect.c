@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static bool is_of_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
@@ -127,4 +129,10 @@ enum lbx_effect lbx_effect_of(const char *expression)
 			ret = LBX_CALLS;
 	}
 	return ret;
+}
+
+bool lbx_fail_change(const char *expression)
+{
+	return lb_fail("'%s' assigns: that would change the program, and nothing here does; gdb's `print` does",
+		       expression);
 }

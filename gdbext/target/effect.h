@@ -3,6 +3,8 @@
 #ifndef LBX_EFFECT_H
 #define LBX_EFFECT_H
 
+#include <stdbool.h>
+
 enum lbx_effect {
 	LBX_NO_EFFECT,
 	LBX_CHANGES, /* it assigns, or counts up or down */
@@ -12,6 +14,8 @@ enum lbx_effect {
 /* Of an expression of C or its like; what reads like a call is one: a(1) is in Fortran, too. Functions of gdb's, $_strlen(x), and casts
  * are none. */
 enum lbx_effect lbx_effect_of(const char *expression);
+/* Fails: it changes something. */
+bool lbx_fail_change(const char *expression);
 /* The quote that closes the one here; the text's last byte, where none does. */
 const char *lbx_past_quoted(const char *at);
 

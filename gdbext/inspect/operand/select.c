@@ -710,6 +710,34 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 	return sort == LBX_FORMULA_IS_BROKEN ? lb_fail("%s", why) : compute(context, text, VALUES, ret);
 }
 
+/* Outside brackets and quotes. Where a < stands before it, it may be a template's, and behind @ a shape's. */
+static bool has_comma(const char *text)
+{
+	int depth = 0;
+
+	for (const char *c = text; *c && !strchr("<@", *c); c++) {
+		if (opens_quotes(text, c))
+			c = lbx_past_quoted(c);
+		else if (*c == ',' && depth == 0)
+			return true;
+		else
+			depth += strchr("[({", *c) ? 1 : strchr("])}", *c) ? -1 : 0;
+	}
+	return false;
+}
+
+/* C's comma would have the last of them alone; and an assignment has a value, too. */
+static bool is_one_value(struct lbx_context *context, const char *text)
+{
+	bool has_several = has_comma(text);
+
+	if ((!has_several && lbx_effect_of(text) != LBX_CHANGES) || is_of_sort(text, LBX_FORMULA_IS_ONE) ||
+	    lbx_is_path(text) || is_name(context, text))
+		return true;
+	return has_several ? lb_fail("one tensor is wanted, not '%s': give each a command of its own", text)
+			   : lbx_fail_change(text);
+}
+
 static bool select_any(struct lbx_context *context, const char *text, enum wanted wanted, struct lbx_selection *ret)
 {
 	char plain[2][LBX_TEXT_MAX];
@@ -732,6 +760,8 @@ static bool select_any(struct lbx_context *context, const char *text, enum wante
 	text = skip(text);
 	if (!*text) /* nothing but quotes and blanks */
 		return lb_fail("no tensor given");
+	if (*text != '@' && !is_one_value(context, text))
+		return false;
 	bool quoted = strcmp(plain[0], given) != 0;
 	if ((wanted == RECORDS || (wanted == VALUES && *text == '@')) && is_computed(context, text))
 		return compute(context, text, wanted, ret);

@@ -71,8 +71,7 @@ static bool fail_call(const char *expression)
 static bool has_no_effect(const char *expression)
 {
 	switch (lbx_effect_of(expression)) {
-	case LBX_CHANGES:
-		return lb_fail("'%s' would change the program, and nothing here does: `print` does that", expression);
+	case LBX_CHANGES: return lbx_fail_change(expression);
 	case LBX_CALLS: return fail_call(expression);
 	case LBX_NO_EFFECT: break;
 	}

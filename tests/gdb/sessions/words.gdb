@@ -12,6 +12,11 @@ tensor list [abh]*
 tensor print q[..., -1]
 tensor print cache[1 + 1][0]
 tensor print (lb_tensor *)cache[2][0]
+tensor print cache[2], q
+tensor info q, half
+tensor print cache[2]++
+tensor print cache[2] = 3
+tensor print (q == 3).sum(axis=1)
 tensor print $nonsense
 tensor print "no such name"
 tensor print 100%s
