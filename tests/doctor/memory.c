@@ -133,6 +133,15 @@ void play_heap_overrun(bool sick)
 		__builtin_trap();
 }
 
+/* One that malloc() maps by itself, with what aligns it in front and the rest of a page behind, among small ones. */
+void play_large_among_small(bool sick)
+{
+	(void)sick;
+	for (int i = 0; i < 40; i++)
+		lb_eval(lb_keep(lb_named("small", normal(1, 16, i))));
+	lb_eval(lb_keep(lb_named("table", normal(256, 128, 1))));
+}
+
 /* The file that a tensor lies in becomes shorter. */
 void play_shorter_file(bool sick)
 {

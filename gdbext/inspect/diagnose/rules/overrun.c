@@ -143,6 +143,15 @@ static bool is_size(struct lbx_case *c, uint64_t chunk, uint64_t word)
 	       !__builtin_add_overflow(chunk, size, &end) && lbx_target_try_read(c->context->target, end - 1, &byte, 1);
 }
 
+/* One that malloc() has mapped by itself: in front of it lies what aligns it, and with that it fills whole pages. */
+static bool is_mapped(struct lbx_case *c, uint64_t chunk, uint64_t word)
+{
+	uint64_t before, size = word & ~(uint64_t)FLAGS;
+
+	return (word & FLAGS) == MAPPED && lbx_target_try_read(c->context->target, chunk, &before, sizeof before) &&
+	       before <= chunk && (chunk - before) % PAGE == 0 && (before + size) % PAGE == 0;
+}
+
 /* *ret: where the size is that is bad, and what stands there. */
 static enum header look_at_header(struct lbx_case *c, const struct lbx_buffer *b, uint64_t *ret_at, uint64_t *ret_word)
 {
@@ -153,10 +162,11 @@ static enum header look_at_header(struct lbx_case *c, const struct lbx_buffer *b
 	if (b->data < HEADER || b->capacity <= 0 || !lbx_target_try_read(target, *ret_at, ret_word, sizeof *ret_word))
 		return UNKNOWN;
 	size = *ret_word & ~(uint64_t)FLAGS;
-	if (size % HEADER || size < (uint64_t)b->capacity + WORD || size > (uint64_t)b->capacity + WORD + SLACK)
+	if (size % HEADER == 0 && size >= (uint64_t)b->capacity + HEADER && is_mapped(c, chunk, *ret_word))
+		return UNKNOWN; /* nothing is known of what lies behind it */
+	if (*ret_word & MAPPED || size % HEADER || size < (uint64_t)b->capacity + WORD ||
+	    size > (uint64_t)b->capacity + WORD + SLACK)
 		return BAD_OWN;
-	if (*ret_word & MAPPED)
-		return UNKNOWN;
 	*ret_at = chunk + size + WORD;
 	if (!lbx_target_try_read(target, *ret_at, ret_word, sizeof *ret_word))
 		return UNKNOWN;
