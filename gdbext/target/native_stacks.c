@@ -318,10 +318,11 @@ static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struc
 	return true;
 }
 
-static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
+		     struct lbx_variables_told *ret)
 {
 	struct stacks *s = stacks_of(stacks);
-	return lbx_variables(s->target, s->lines, frame, fn, context, NULL);
+	return lbx_variables(s->target, s->lines, frame, fn, context, NULL, ret);
 }
 
 static bool statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)

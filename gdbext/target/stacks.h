@@ -73,6 +73,12 @@ struct lbx_statics_told {
 	char first_cut[LBX_VARIABLE_MAX]; /* one of these */
 };
 
+/* What was left out of a frame's variables. */
+struct lbx_variables_told {
+	uint64_t cut; /* so many have more in them than was looked at */
+	char first_cut[LBX_VARIABLE_MAX]; /* one of these */
+};
+
 /* What an expression came to. */
 enum { LBX_NOTHING_MAX = 256 };
 struct lbx_evaluated {
@@ -105,8 +111,10 @@ struct lbx_stacks_ops {
 	bool (*walk)(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret);
 	bool (*line)(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret);
 	/* Pointers of the frame's arguments and local variables, also those in arrays, structs and, where the
-	 * provider knows them, containers of C++, and one step behind them; a bounded number. */
-	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context);
+	 * provider knows them, containers of C++, and one step behind them; a bounded number: *ret tells of what is left out,
+	 * where it is not NULL. */
+	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
+			 struct lbx_variables_told *ret);
 	/* The pointers that global variables hold, and statics of classes and functions, in the program and its own libraries. False,
 	 * without an error, or NULL: they are not known. */
 	bool (*statics)(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret);

@@ -54,6 +54,7 @@ struct search {
 	int pointers_left, looks_left, nameless, containers;
 	struct lbx_number_map *told; /* hashes of the pointers that have been; or NULL */
 	bool is_cut; /* there is more than was looked at */
+	struct lbx_variables_told *cuts; /* of which variables; or NULL */
 	bool is_lost; /* a variable that may lead to a pointer is somewhere else than this reader finds, or nowhere */
 	int looked; /* members, for namesakes */
 };
@@ -486,7 +487,12 @@ static void visit_fairly(struct search *s, Dwarf_Die *die)
 
 	s->pointers_left = its_pointers;
 	s->looks_left = its_looks;
+	s->is_cut = false;
 	visit_variable(s, die);
+	if (s->is_cut && s->cuts && s->cuts->cut++ == 0) {
+		snprintf(s->cuts->first_cut, sizeof s->cuts->first_cut, "%s", dwarf_diename(die) ? dwarf_diename(die) : "");
+		lbx_make_printable(s->cuts->first_cut);
+	}
 	s->pointers_left = pointers - (its_pointers - s->pointers_left);
 	s->looks_left = looks - (its_looks - s->looks_left);
 	s->is_full = s->pointers_left == 0;
@@ -524,7 +530,7 @@ static void visit_frame(struct search *s, struct lbx_functions *f, int steps)
 }
 
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
-		   lbx_pointer_fn *fn, void *context, bool *ret_whole)
+		   lbx_pointer_fn *fn, void *context, bool *ret_whole, struct lbx_variables_told *told_of)
 {
 	struct search s = { .scope = { .target = target, .frame = frame, .lines = lines }, .lines = lines, .fn = fn, .context = context,
 			    .max_elements = MAX_ELEMENTS };
@@ -533,6 +539,8 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 
 	if (ret_whole)
 		*ret_whole = false;
+	if (told_of)
+		*told_of = (struct lbx_variables_told){ .cut = 0 };
 	if (!lbx_functions_at(lbx_lines_dwfl(lines), lbx_frame_code(frame), &f))
 		return true;
 	s.scope.bias = f.bias;
@@ -540,6 +548,7 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	s.scope.function = f.at[f.n_inlined] < 0 ? NULL : &f.scopes[f.at[f.n_inlined]];
 	s.told = &told;
 	visit_frame(&s, &f, STEPS_FIRST);
+	s.cuts = told_of;
 	visit_frame(&s, &f, STEPS);
 	if (ret_whole)
 		*ret_whole = f.at[f.n_inlined] >= 0 && !s.is_lost;

@@ -7,9 +7,9 @@
 #include "target/stacks.h"
 
 /* As lbx_stacks_ops.pointers. A frame without debug information has none. `ret_whole`, where not NULL: whether the frame has
- * debug information, and each variable that may lead to a pointer was found by it. */
+ * debug information, and each variable that may lead to a pointer was found by it; `told`, likewise: what was left out. */
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
-		   lbx_pointer_fn *fn, void *context, bool *ret_whole);
+		   lbx_pointer_fn *fn, void *context, bool *ret_whole, struct lbx_variables_told *told);
 
 /* Likewise of the variables that the program has for as long as it runs (statics.h), through more elements of each than of a
  * frame's. False, with an error: no memory. */

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "lazybones.h"
@@ -28,6 +29,16 @@ __attribute__((noinline)) static void die(lb_tensor *t)
 	abort();
 }
 
+/* More than a frame of a stack is told to hold, and more than is looked at of a container. */
+__attribute__((noinline)) static void keep_many(lb_tensor *t)
+{
+	std::vector<lb_tensor *> rows;
+
+	for (int i = 0; i < 300; i++)
+		rows.push_back(ones(("row" + std::to_string(i)).c_str()));
+	die(t);
+}
+
 int main()
 {
 	Net net;
@@ -49,5 +60,5 @@ int main()
 	alone->w = ones("alone");
 	char *end = reinterpret_cast<char *>(&torn[3]) + 3; // no whole number of elements
 	std::memcpy(reinterpret_cast<char *>(&torn) + sizeof end, &end, sizeof end);
-	die(net.all[0]);
+	keep_many(net.all[0]);
 }

@@ -44,8 +44,11 @@ static bool fake_line(struct lbx_stacks *stacks, const struct lbx_frame *frame, 
 	return frame->pc & 1;
 }
 
-static bool fake_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+static bool fake_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
+			  struct lbx_variables_told *ret)
 {
+	if (ret)
+		*ret = (struct lbx_variables_told){ .cut = 0 };
 	const struct image *image = ((struct fake_stacks *)stacks)->image;
 	struct lbx_pointer p = { .expression = "x->y[0]" };
 	bool more = true;

@@ -459,8 +459,11 @@ static bool no_line(struct lbx_stacks *stacks, const struct lbx_frame *frame, st
 	return false;
 }
 
-static bool no_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+static bool no_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
+			  struct lbx_variables_told *ret)
 {
+	if (ret)
+		*ret = (struct lbx_variables_told){ .cut = 0 };
 	(void)stacks, (void)frame, (void)fn, (void)context;
 	return true;
 }

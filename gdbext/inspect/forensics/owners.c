@@ -133,6 +133,15 @@ static bool tell_related(const struct owners *o, const char *name, const char *k
 
 /* ---- variables ---- */
 
+static bool wants(void *context, const struct lbx_frame_view *frame, const struct lbx_pointer *pointer,
+		  const struct lbx_place *place)
+{
+	struct owners *o = context;
+
+	(void)frame, (void)pointer;
+	return place->tensor.id == o->tensor->id && place->tensor.of == o->tensor->of;
+}
+
 static bool view_threads(struct owners *o)
 {
 	struct lbx_stacks *stacks = o->context->stacks;
@@ -145,7 +154,8 @@ static bool view_threads(struct owners *o)
 	if (!o->threads)
 		return lb_fail("out of memory");
 	for (int i = 0; i < n; i++) {
-		if (lbx_thread_view(o->context, o->places, tids[i], MAX_FRAMES, LBX_TAIL, &o->threads[o->n_threads])) {
+		if (lbx_thread_view_wanted(o->context, o->places, wants, o, tids[i], MAX_FRAMES, LBX_TAIL,
+					   &o->threads[o->n_threads])) {
 			o->n_threads++;
 			continue;
 		}
@@ -249,14 +259,24 @@ static bool tell_statics(struct owners *o)
 {
 	struct lbx_stacks *stacks = o->context->stacks;
 	struct lbx_statics_told told;
+	char limits[sizeof o->limits];
 
 	if (!lbx_tensor_range(o->tensor, &o->begin, &o->end))
 		o->begin = o->end = 0;
 	if (!stacks || !stacks->ops->statics || !stacks->ops->statics(stacks, take_static, o, &told))
 		return lb_ok();
 	end_variable(o);
-	lbx_statics_limits(&told, o->limits, sizeof o->limits);
+	lbx_statics_limits(&told, limits, sizeof limits);
+	if (limits[0])
+		memcpy(o->limits, limits, sizeof limits);
 	return lb_ok();
+}
+
+/* The first that were met; those of what is there for as long as the program runs say more. */
+static void note_limits(struct owners *o, const struct lbx_frame_view *frame)
+{
+	if (!o->limits[0])
+		lbx_variables_limits(&frame->told, o->limits, sizeof o->limits);
 }
 
 static bool tell_variables(struct owners *o)
@@ -270,6 +290,7 @@ static bool tell_variables(struct owners *o)
 			for (int h = 0; h < frame->n_held; h++)
 				if (is_it(o, &frame->held[h]) && is_shown(o, o->told++))
 					tell_variable(o, o->threads[i].tid, frame, &frame->held[h], o->told == 1);
+			note_limits(o, frame);
 		}
 	bool ok = tell_statics(o);
 	lbx_end(out);

@@ -22,16 +22,19 @@ struct lbx_variables_held {
 	uint32_t n_names, names_room;
 	const char *last; /* the variable whose name was kept last */
 	uint32_t last_name;
+	const struct lbx_frame_view *frame; /* whose variables are gone through; NULL: statics, or none yet */
+	uint32_t since; /* the first name that was kept for it */
 	uint64_t looked;
 	char limits[512];
 };
 
-static bool note_in(struct lbx_number_map *map, const struct lbx_tensors *of, uint64_t key, uint32_t name)
+/* In the place of a name from before `since`. */
+static bool note_in(struct lbx_number_map *map, const struct lbx_tensors *of, uint64_t key, uint32_t name, uint32_t since)
 {
 	bool is_new;
 	struct lbx_number *entry = key ? lbx_number_at(map, of, key, &is_new) : NULL;
 
-	if (entry && is_new)
+	if (entry && (is_new || entry->value < since))
 		entry->value = name;
 	return entry || key == 0;
 }
@@ -40,6 +43,10 @@ static bool keep_name(struct lbx_variables_held *h, const char *name, uint32_t *
 {
 	const char *kept = lbx_keep_text(&h->texts, name);
 
+	if (kept && h->n_names > h->since && h->names[h->n_names - 1] == kept) {
+		*ret = h->n_names - 1;
+		return true;
+	}
 	if (!kept || !lb_reserve(h->names, h->names_room, h->n_names + 1))
 		return kept ? lb_fail("out of memory for the names of variables") : false;
 	*ret = h->n_names;
@@ -49,7 +56,8 @@ static bool keep_name(struct lbx_variables_held *h, const char *name, uint32_t *
 
 static bool note(struct lbx_variables_held *h, const struct lbx_tensor *t, uint32_t name)
 {
-	return note_in(&h->tensors, t->of, t->id, name) && note_in(&h->buffers, t->of, t->buffer_id, name);
+	return note_in(&h->tensors, t->of, t->id, name, h->since) &&
+	       note_in(&h->buffers, t->of, t->buffer_id, name, h->since);
 }
 
 /* A pointer into the elements holds nothing. */
@@ -79,9 +87,14 @@ static void find_statics(struct lbx_variables_held *h)
 {
 	struct lbx_stacks *stacks = h->context->stacks;
 	struct lbx_statics_told told;
+	char limits[sizeof h->limits];
 
-	if (stacks && stacks->ops->statics && stacks->ops->statics(stacks, take_static, h, &told))
-		lbx_statics_limits(&told, h->limits, sizeof h->limits);
+	h->since = h->n_names;
+	if (!stacks || !stacks->ops->statics || !stacks->ops->statics(stacks, take_static, h, &told))
+		return;
+	lbx_statics_limits(&told, limits, sizeof limits);
+	if (limits[0])
+		memcpy(h->limits, limits, sizeof limits);
 }
 
 /* "net" of `net.layers[0]->w` and of `*net`: the variable that an expression begins with. */
@@ -100,26 +113,30 @@ static void variable_of(const char *expression, char ret[HOLDER])
 	snprintf(ret, HOLDER, "%.*s", (int)n, at);
 }
 
-static bool take_frame(struct lbx_variables_held *h, const struct lbx_frame_view *frame)
+/* Who lies further out has the name, and of one frame who comes first. */
+static bool take_held(void *context, const struct lbx_frame_view *frame, const struct lbx_pointer *pointer,
+		      const struct lbx_place *place)
 {
+	struct lbx_variables_held *h = context;
 	char variable[HOLDER], name[HOLDER];
 	uint32_t number;
 
-	for (int i = 0; i < frame->n_held; i++) {
-		const struct lbx_frame_tensor *held = &frame->held[i];
-		if (!is_held(&held->place))
-			continue;
-		variable_of(held->pointer.expression, variable);
-		int n = snprintf(name, sizeof name, "%s, in %s", variable, frame->line.function);
-		if (n < 0 || (size_t)n >= sizeof name || !frame->line.function[0])
-			snprintf(name, sizeof name, "%s", variable);
-		if (!keep_name(h, name, &number) || !note(h, &held->place.tensor, number))
-			return false;
+	if (frame != h->frame) {
+		h->frame = frame;
+		h->since = h->n_names;
 	}
-	return true;
+	if (!is_held(place))
+		return false;
+	variable_of(pointer->expression, variable);
+	int n = snprintf(name, sizeof name, "%s, in %s", variable, frame->line.function);
+	if (n < 0 || (size_t)n >= sizeof name || !frame->line.function[0])
+		snprintf(name, sizeof name, "%s", variable);
+	if (keep_name(h, name, &number))
+		note(h, &place->tensor, number);
+	return false;
 }
 
-/* A thread whose stack cannot be walked has nothing. */
+/* A thread whose stack cannot be walked has nothing. The first thread's have the name: it comes last. */
 static bool find_of_threads(struct lbx_variables_held *h)
 {
 	struct lbx_stacks *stacks = h->context->stacks;
@@ -127,12 +144,14 @@ static bool find_of_threads(struct lbx_variables_held *h)
 	bool clean = lb_ok(), ok = true;
 	int n = stacks ? stacks->ops->threads(stacks, tids, LBX_THREADS_SHOWN) : 0;
 
-	for (int i = 0; i < n && i < LBX_THREADS_SHOWN && ok; i++) {
+	for (int i = n < LBX_THREADS_SHOWN ? n : LBX_THREADS_SHOWN; ok && i-- > 0;) {
 		struct lbx_thread_view view;
-		if (lbx_thread_view(h->context, h->places, tids[i], MAX_FRAMES, LBX_TAIL, &view)) {
-			for (int f = view.n; ok && f-- > 0;)
-				ok = take_frame(h, &view.frames[f]);
+		h->frame = NULL;
+		if (lbx_thread_view_wanted(h->context, h->places, take_held, h, tids[i], MAX_FRAMES, LBX_TAIL, &view)) {
+			for (int f = 0; f < view.n && !h->limits[0]; f++)
+				lbx_variables_limits(&view.frames[f].told, h->limits, sizeof h->limits);
 			lbx_thread_view_release(&view);
+			ok = lb_ok() || lbx_target_waits(h->context->target);
 		} else if (lb_error_cause() == LB_INTERRUPTED) {
 			return false;
 		} else if (clean) {
@@ -151,10 +170,11 @@ bool lbx_variables_held_find(struct lbx_context *context, struct lbx_variables_h
 		h->context = context;
 		ok = lbx_places_expect(context, &h->places);
 	}
-	/* a debugger that has still to answer is asked for all at once */
+	/* a debugger that has still to answer is asked for all at once; what is there for as long as the program runs has the name */
+	ok = ok && find_of_threads(h);
 	if (ok)
 		find_statics(h);
-	ok = ok && (lb_ok() || lbx_target_waits(context->target)) && find_of_threads(h);
+	ok = ok && (lb_ok() || lbx_target_waits(context->target));
 	if (!ok) {
 		lbx_variables_held_destroy(h);
 		return false;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/graph/listings.h"
 #include "inspect/operand/gone.h"
 #include "inspect/tensor/describe.h"
@@ -15,22 +16,26 @@
 #include "target/loader.h"
 #include "target/printable.h"
 
+enum { HELD_OF_ONE = 4096 };
 enum { LABEL = LBX_DESCRIPTION_MAX, SHOWN = 16, LONGEST_PERIOD = 8 };
 
 struct search {
 	struct lbx_context *context;
 	struct lbx_places *places;
 	struct lbx_frame_view *view;
+	int most; /* that are held */
+	lbx_held_fn *wants; /* NULL: all, and what is gone, too */
+	void *of;
 };
 
-static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer, const struct lbx_place *place)
+static bool add_held(struct search *s, const struct lbx_pointer *pointer, const struct lbx_place *place)
 {
-	if (view->n_held == LBX_HELD_MAX) {
+	struct lbx_frame_view *view = s->view;
+
+	if (view->n_held >= s->most || !lb_reserve(view->held, view->held_room, view->n_held + 1)) {
 		view->more_held = true;
 		return false;
 	}
-	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
-		return false;
 	view->held[view->n_held++] = (struct lbx_frame_tensor){ *pointer, *place };
 	return true;
 }
@@ -79,11 +84,13 @@ static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 
 	lbx_places_find(s->places, pointer->value, &place);
 	if (place.kind == LBX_PLACE_NOTHING)
-		return take_gone(s, pointer);
+		return s->wants || take_gone(s, pointer);
 	/* a pointer into a record is one to something else of the runtime's */
 	if (place.kind == LBX_PLACE_BUFFER || (place.kind == LBX_PLACE_RECORD && place.distance != 0))
 		return true;
-	return add_held(view, pointer, &place);
+	if (s->wants && !s->wants(s->of, view, pointer, &place))
+		return lb_ok();
+	return add_held(s, pointer, &place);
 }
 
 static void find_run(struct lbx_context *context, uint64_t tid, struct lbx_thread *ret)
@@ -126,25 +133,26 @@ static bool find_runtime(struct lbx_context *context, struct lbx_module *ret)
 	return found;
 }
 
-static void look_at_frame(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
-			  const struct lbx_module *runtime, struct lbx_frame_view *view)
+static void look_at_frame(struct search *s, uint64_t tid, const struct lbx_module *runtime, struct lbx_frame_view *view)
 {
+	struct lbx_context *context = s->context;
 	const struct lbx_stacks_ops *ops = context->stacks->ops;
 	uint64_t pc = lbx_frame_code(&view->frame);
 
 	if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
 		lbx_graph_line(context->table, pc, &view->line);
 	find_module(context, view);
-	if (!places || (context->table && lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view)))
+	s->view = view;
+	if (!s->places || (context->table && lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, s)))
 		return;
 	if (!runtime || pc < runtime->start || pc >= runtime->end)
-		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ context, places, view });
+		ops->pointers(context->stacks, &view->frame, take_pointer, s, &view->told);
 }
 
 void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
 			 struct lbx_frame_view *view)
 {
-	look_at_frame(context, places, tid, NULL, view);
+	look_at_frame(&(struct search){ .context = context, .places = places, .most = HELD_OF_ONE }, tid, NULL, view);
 }
 
 static bool waits(struct lbx_context *context)
@@ -183,6 +191,13 @@ static void name_repeated(struct lbx_context *context, const struct lbx_stack *s
 bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
 		     struct lbx_thread_view *ret)
 {
+	return lbx_thread_view_wanted(context, places, NULL, NULL, tid, max, tail, ret);
+}
+
+bool lbx_thread_view_wanted(struct lbx_context *context, struct lbx_places *places, lbx_held_fn *wants, void *of, uint64_t tid,
+			    int max, int tail, struct lbx_thread_view *ret)
+{
+	struct search s = { .context = context, .places = places, .most = LBX_HELD_MAX, .wants = wants, .of = of };
 	struct lbx_stack stack;
 	struct lbx_module runtime;
 
@@ -206,7 +221,7 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 		struct lbx_frame_view *view = &ret->frames[ret->n++];
 		view->frame = stack.frames[i];
 		view->number = (uint64_t)i + (stack.left_out && i >= stack.gap ? stack.left_out : 0);
-		look_at_frame(context, places, tid, has_runtime || i < inner ? &runtime : NULL, view);
+		look_at_frame(&s, tid, has_runtime || i < inner ? &runtime : NULL, view);
 		/* a debugger that has still to answer is asked for all frames at once */
 		done = waits(context) || lbx_progress(context->out, "reading stacks", i, stack.n);
 	}
@@ -369,7 +384,7 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
 	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		for (int i = 0; i < stack.n && wanted.value == 0; i++)
-			context->stacks->ops->pointers(context->stacks, &stack.frames[i], compare_pointer, &wanted);
+			context->stacks->ops->pointers(context->stacks, &stack.frames[i], compare_pointer, &wanted, NULL);
 		lbx_stack_release(&stack);
 	}
 	if (clean)
@@ -378,16 +393,27 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	return wanted.value != 0;
 }
 
-void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size)
+static size_t describe_cut(uint64_t cut, const char *first, char *ret, size_t size)
 {
 	size_t n = 0;
 
 	*ret = '\0';
-	if (told->cut)
-		n = (size_t)snprintf(ret, size, "not all of %s was looked through", told->first_cut);
-	if (told->cut > 1 && n < size)
-		n += (size_t)snprintf(ret + n, size - n, ", nor of %" PRIu64 " other variable%s", told->cut - 1,
-				      LB_S(told->cut - 1));
+	if (cut)
+		n = (size_t)snprintf(ret, size, "not all of %s was looked through", first);
+	if (cut > 1 && n < size)
+		n += (size_t)snprintf(ret + n, size - n, ", nor of %" PRIu64 " other variable%s", cut - 1, LB_S(cut - 1));
+	return n;
+}
+
+void lbx_variables_limits(const struct lbx_variables_told *told, char *ret, size_t size)
+{
+	describe_cut(told->cut, told->first_cut, ret, size);
+}
+
+void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size)
+{
+	size_t n = describe_cut(told->cut, told->first_cut, ret, size);
+
 	if (told->has_more && n < size)
 		snprintf(ret + n, size - n, "%sthere is more debug information than was searched for variables",
 			 n ? "; " : "");
@@ -529,7 +555,7 @@ void lbx_tell_frame(struct lbx_context *context, const struct lbx_frame_view *fr
 			   frame->more_held ? "at least " : "", frame->n_held - shown,
 			   context->prefix ? context->prefix : "", frame->number);
 	else if (frame->more_held)
-		lbx_printf(out, "       … and more: only the first %d are looked at\n", LBX_HELD_MAX);
+		lbx_printf(out, "       … and more: only the first %d are looked at\n", frame->n_held);
 }
 
 /* How many frames from the i-th on are the interpreter's own, in which its user sees little; 0 where `py` is NULL. */

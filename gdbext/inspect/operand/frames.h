@@ -6,7 +6,7 @@
 #include "inspect/command.h"
 #include "inspect/operand/places.h"
 
-enum { LBX_HELD_MAX = 64, LBX_GONE_MAX = 16, LBX_THREADS_SHOWN = 256, LBX_TAIL = 12 };
+enum { LBX_HELD_MAX = 64 /* of each frame of a stack */, LBX_GONE_MAX = 16, LBX_THREADS_SHOWN = 256, LBX_TAIL = 12 };
 
 /* A variable that leads to a tensor: to its record, or into its elements. */
 struct lbx_frame_tensor {
@@ -26,9 +26,10 @@ struct lbx_frame_view {
 	uint64_t number;        /* 0 for the innermost; those that are left out count */
 	char module[256];       /* of a frame whose function is not known: where its code is from, or "" */
 	uint64_t offset;        /* in that module */
-	int n_held;             /* at most LBX_HELD_MAX */
+	int n_held, held_room;
 	bool more_held;
 	struct lbx_frame_tensor *held;
+	struct lbx_variables_told told; /* of what was not looked through */
 	int n_gone;             /* at most LBX_GONE_MAX */
 	struct lbx_frame_gone *gone;
 };
@@ -45,11 +46,18 @@ struct lbx_thread_view {
 	struct lbx_thread runs; /* what it evaluates; tid 0 when it does not */
 };
 
+/* Whether what a variable leads to is to be held. Without memory for that a walk can be gone along with. */
+typedef bool lbx_held_fn(void *context, const struct lbx_frame_view *frame, const struct lbx_pointer *pointer,
+			 const struct lbx_place *place);
+
 /* At most max frames of a thread (`tail` as in lbx_stacks_ops.walk); with `places`, also what their
  * variables hold: in a whole stack, with a tail, not those of the runtime's own library. */
 bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
 		     struct lbx_thread_view *ret);
-/* Of one frame of a thread that was viewed without places: what its variables hold. */
+/* The same, but each frame holds, up to LBX_HELD_MAX, only what `wants` says. */
+bool lbx_thread_view_wanted(struct lbx_context *context, struct lbx_places *places, lbx_held_fn *wants, void *of, uint64_t tid,
+			    int max, int tail, struct lbx_thread_view *ret);
+/* Of one frame of a thread that was viewed without places: what its variables hold, many more than of each of a stack. */
 void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
 			 struct lbx_frame_view *view);
 void lbx_thread_view_release(struct lbx_thread_view *view);
@@ -72,6 +80,9 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 
 /* "not all of cache was looked through, nor of 2 other variables": which limits were met; or "". */
 void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size);
+
+/* The same of variables of a frame. */
+void lbx_variables_limits(const struct lbx_variables_told *told, char *ret, size_t size);
 
 /* "in convolve at conv.c:42", or the address. */
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size);

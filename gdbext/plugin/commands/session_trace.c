@@ -323,7 +323,7 @@ static bool look_at_frames(struct lbx_context *context, json_t **location, json_
 		lbx_stack_release(&stack);
 		return false;
 	}
-	stacks->ops->pointers(stacks, &stack.frames[i], take_variable, v);
+	stacks->ops->pointers(stacks, &stack.frames[i], take_variable, v, NULL);
 	if (!lbx_bridge_waits()) {
 		*location = location_of(&stack.frames[i], &line);
 		json_t *listed = v->n > 0 ? list_of(context, v) : NULL;

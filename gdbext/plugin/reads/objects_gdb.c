@@ -160,7 +160,8 @@ static bool take(void *context, const struct lbx_pointer *pointer)
 	return !p->stopped;
 }
 
-bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool *ret_whole)
+bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool *ret_whole,
+			      struct lbx_variables_told *told)
 {
 	struct lbx_target *target = lbx_target_gdb_now();
 	struct pointers p = { .fn = fn, .context = context };
@@ -169,6 +170,6 @@ bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool
 
 	*ret_whole = false;
 	if (lines && find_frame(level, &frame))
-		lbx_variables(target, lines, &frame, take, &p, ret_whole);
+		lbx_variables(target, lines, &frame, take, &p, ret_whole, told);
 	return !p.stopped;
 }

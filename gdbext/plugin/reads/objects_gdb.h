@@ -13,8 +13,9 @@ bool lbx_objects_gdb_within(struct lbx_stacks *stacks, const char *expression, l
 bool lbx_objects_gdb_elsewhere(struct lbx_stacks *stacks, const char *name, char *ret, size_t size);
 /* Whether gdb has answered what it takes to look at the frame of that level. */
 bool lbx_objects_gdb_are_known(int level);
-/* Pointers of that frame's variables; false once fn has said so. Without debug information there are none. `ret_whole`: as
- * lbx_variables() has it. */
-bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool *ret_whole);
+/* Pointers of that frame's variables; false once fn has said so. Without debug information there are none. `ret_whole`, `told`:
+ * as lbx_variables() has them. */
+bool lbx_objects_gdb_pointers(int level, lbx_pointer_fn *fn, void *context, bool *ret_whole,
+			      struct lbx_variables_told *told);
 
 #endif

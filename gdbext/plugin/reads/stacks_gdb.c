@@ -276,15 +276,18 @@ static bool ask_pointers(int level, struct variables *v)
 
 /* What debug information tells. If it lacks something, what gdb sees besides, where it has symbols: front ends are told of
  * settings that change for that, and it takes time. */
-static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
+		     struct lbx_variables_told *ret)
 {
 	struct variables v = { .fn = fn, .context = context, .n = 0 };
 	struct lbx_source_line place;
 	bool is_whole;
 
+	if (ret)
+		*ret = (struct lbx_variables_told){ .cut = 0 };
 	if (!lbx_objects_gdb_are_known(frame->level))
 		return false;
-	bool more = lbx_objects_gdb_pointers(frame->level, take_object, &v, &is_whole);
+	bool more = lbx_objects_gdb_pointers(frame->level, take_object, &v, &is_whole, ret);
 	bool is_gdbs = more && !is_whole && line(stacks, frame, &place) && place.file[0];
 	bool known = !is_gdbs || ask_pointers(frame->level, &v);
 	free(v.told);
@@ -552,9 +555,12 @@ static bool line_of_all(struct lbx_stacks *stacks, const struct lbx_frame *frame
 }
 
 /* Of variables nothing is known. */
-static bool pointers_of_all(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+static bool pointers_of_all(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
+			    struct lbx_variables_told *ret)
 {
 	(void)stacks, (void)frame, (void)fn, (void)context;
+	if (ret)
+		*ret = (struct lbx_variables_told){ .cut = 0 };
 	return false;
 }
 

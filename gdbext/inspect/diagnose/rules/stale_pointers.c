@@ -85,7 +85,7 @@ static void look_through(struct search *s, uint64_t tid)
 	for (int i = 0; i < view.n && lb_ok(); i++) {
 		s->frame = &view.frames[i];
 		if (!lbx_is_common_frame(s->c->context, s->frame) && strncmp(s->frame->line.function, "lb_", 3) != 0)
-			stacks->ops->pointers(stacks, &s->frame->frame, take_pointer, s);
+			stacks->ops->pointers(stacks, &s->frame->frame, take_pointer, s, NULL);
 	}
 	lbx_thread_view_release(&view);
 }
