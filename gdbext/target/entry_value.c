@@ -12,7 +12,7 @@
 #include "target/inlined.h"
 #include "target/lines.h"
 
-enum { MAX_CALLERS = 16, MAX_DEPTH = 64, MAX_DIES = 1 << 16, MAX_JUMPED = 32 };
+enum { MAX_CALLERS = 16, MAX_ASKS = 32 /* for one value */, MAX_DEPTH = 64, MAX_DIES = 1 << 16, MAX_JUMPED = 32 };
 
 static bool is_call(int tag)
 {
@@ -202,7 +202,8 @@ static bool evaluate(const struct lbx_scope *scope, const struct lbx_frame *call
 	struct jumps jumps = { .function = *scope->function };
 	Dwarf_Die *function = f->at[f->n_inlined] < 0 ? NULL : &f->scopes[f->at[f->n_inlined]], call, called;
 	struct lbx_scope at = { .target = scope->target, .frame = caller, .pc = f->pc, .bias = f->bias,
-				.function = function, .lines = scope->lines, .callers = scope->callers + 1 };
+				.function = function, .lines = scope->lines, .callers = scope->callers + 1,
+				.asks = scope->asks };
 	struct lbx_location value;
 	Dwarf_Attribute attribute;
 	int dies = 0;
@@ -216,13 +217,18 @@ static bool evaluate(const struct lbx_scope *scope, const struct lbx_frame *call
 	return true;
 }
 
-bool lbx_entry_value(const struct lbx_scope *scope, uint64_t number, uint64_t *ret)
+bool lbx_entry_value(const struct lbx_scope *from, uint64_t number, uint64_t *ret)
 {
+	int asks = MAX_ASKS;
+	struct lbx_scope here = *from;
+	const struct lbx_scope *scope = &here;
 	lbx_caller_fn *find_caller = lbx_lines_caller(scope->lines);
 	struct lbx_functions f;
 	struct lbx_frame caller;
 
-	if (!find_caller || !scope->function || scope->callers == MAX_CALLERS ||
+	if (!here.asks)
+		here.asks = &asks;
+	if (!find_caller || !scope->function || --*here.asks < 0 || scope->callers == MAX_CALLERS ||
 	    !find_caller(scope->target, scope->lines, scope->frame, &caller) || !caller.after_call ||
 	    !lbx_functions_at(lbx_lines_dwfl(scope->lines), lbx_frame_code(&caller), &f))
 		return false;
