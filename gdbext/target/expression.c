@@ -794,6 +794,21 @@ static bool read_enumerator(struct reader *r, uint64_t *ret)
 	return true;
 }
 
+static bool is_of_cxx(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return false;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14: return true;
+	default: return false;
+	}
+}
+
 static bool read_variable(struct reader *r, struct object *ret)
 {
 	char name[2 * NAME];
@@ -810,7 +825,8 @@ static bool read_variable(struct reader *r, struct object *ret)
 	/* in a function of a class: one of its members */
 	struct object whole;
 	Dwarf_Die type;
-	if (!find_local(r, "this", &whole) || !dereference(r, &whole) || !lbx_type_is_struct(whole.tag)) {
+	if (!find_local(r, "this", &whole) || !dereference(r, &whole) || !lbx_type_is_struct(whole.tag) ||
+	    !is_of_cxx(&whole.type)) {
 		r->has_variable = false;
 		return false;
 	}
@@ -933,21 +949,6 @@ enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, co
 		return LBX_NO_VALUE;
 	ret->is_number = lbx_type_number(&o.type, o.tag, ret->value, &ret->number, &ret->is_whole);
 	return LBX_FOUND;
-}
-
-static bool is_of_cxx(Dwarf_Die *die)
-{
-	Dwarf_Die unit;
-
-	if (!dwarf_diecu(die, &unit, NULL, NULL))
-		return false;
-	switch (dwarf_srclang(&unit)) {
-	case DW_LANG_C_plus_plus:
-	case DW_LANG_C_plus_plus_03:
-	case DW_LANG_C_plus_plus_11:
-	case DW_LANG_C_plus_plus_14: return true;
-	default: return false;
-	}
 }
 
 /* As a debugger calls what a pointer leads to: by a typedef's name, or that of a class of C++. NULL: neither. */
