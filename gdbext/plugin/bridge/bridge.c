@@ -120,7 +120,7 @@ static struct {
 	char language[32];
 	struct settings { /* as gdb writes them; what it has not written is 0 */
 		struct lbx_bridge_place place; /* 0 when there is no frame */
-		uint64_t inferior, styled, width;
+		uint64_t inferior, styled, width, radix;
 	} settings;
 	char sysroot[PATH_SIZE];
 	bool follows; /* the line is one that another asked for, which may have selected a frame */
@@ -184,6 +184,11 @@ const char *lbx_bridge_sysroot(void)
 	if (!lbx_file_read(LBX_SYSROOT_FD, bridge.sysroot, sizeof bridge.sysroot))
 		bridge.sysroot[0] = '\0';
 	return bridge.sysroot;
+}
+
+bool lbx_bridge_reads_decimal(void)
+{
+	return bridge.settings.radix == 10;
 }
 
 bool lbx_bridge_place(struct lbx_bridge_place *ret)

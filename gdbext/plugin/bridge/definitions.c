@@ -30,6 +30,7 @@ const char lbx_definitions[] =
     "set $_lb_language = \"language\"\n"
     "set $_lb_style = \"style enabled\"\n"
     "set $_lb_width = \"width\"\n"
+    "set $_lb_radix = \"input-radix\"\n"
     "set $_lb_sysroot = \"sysroot\"\n"
     "set $_lb_height = \"height\"\n"
     "set $_lb_logging = \"logging enabled\"\n"
@@ -107,7 +108,7 @@ const char lbx_definitions[] =
     "define _lb_put_settings\n"
     "dump binary value " LBX_SETTINGS_FILE " {(unsigned long long)$arg0, (unsigned long long)$arg1, "
     "(unsigned long long)$_inferior, (unsigned long long)$_gdb_setting($_lb_style), "
-    "(unsigned long long)$_gdb_setting($_lb_width)}\n"
+    "(unsigned long long)$_gdb_setting($_lb_width), (unsigned long long)$_gdb_setting($_lb_radix)}\n"
     "end\n"
 	/* seldom set: it need not be told with each line */
     "define _lb_put_sysroot\n"
