@@ -20,7 +20,16 @@
 #include "target/variables.h"
 
 enum { NAME = 256, MAX_DEPTH = 64, MAX_DIES = 4 << 20, MAX_BASES = 16, MAX_ELEMENTS = 1 << 16 };
+enum { KEYS_TOLD = 112 };
 enum { ADDRESS = DW_TAG_unspecified_type }; /* as the tag of what `&` gives: nothing more is done with it */
+
+/* What stands between brackets. */
+struct key {
+	char text[LBX_KEY_MAX]; /* as lbx_container_next() writes it */
+	char code[8];           /* likewise, of 'a', which is also the number of a character; or "" */
+	uint64_t number;
+	bool is_text;
+};
 
 struct object {
 	Dwarf_Die type;   /* without typedefs */
@@ -238,20 +247,34 @@ static bool take_element(struct reader *r, const struct lbx_container *c, uint64
 	return take_object(r, &element, o);
 }
 
-static bool take_key(struct reader *r, struct lbx_container *c, const char *key, struct object *o)
+/* One more of those that a map has, as long as there is room. */
+static void tell_key(char ret[KEYS_TOLD], const char *key)
+{
+	static const char more[] = ", …";
+	size_t n = strlen(ret);
+
+	if (n + strlen(key) + 2 * sizeof more < KEYS_TOLD)
+		snprintf(ret + n, KEYS_TOLD - n, "%s%s", n ? ", " : ": it has ", key);
+	else if (n < sizeof more || strcmp(ret + n + 1 - sizeof more, more) != 0)
+		strcpy(ret + n, more);
+}
+
+static bool take_key(struct reader *r, struct lbx_container *c, const struct key *key, struct object *o)
 {
 	struct lbx_object value;
-	char own[LBX_KEY_MAX];
+	char own[LBX_KEY_MAX], there[KEYS_TOLD] = "";
 	uint64_t unknown = 0; /* keys that are too long, or of another kind */
 
 	while (c->passed < MAX_ELEMENTS && lbx_container_next(r->variables->target, c, &value, own)) {
-		if (strcmp(own, key) == 0)
+		if (*own && (strcmp(own, key->text) == 0 || strcmp(own, key->code) == 0))
 			return take_object(r, &value, o);
 		unknown += !*own;
+		if (*own)
+			tell_key(there, own);
 	}
 	if (c->passed - unknown < c->n)
-		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key, c->passed - unknown);
-	return no_step(r, "has nothing under %s", key);
+		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key->text, c->passed - unknown);
+	return no_step(r, "has nothing under %s%s", key->text, c->n ? there : ": it is empty");
 }
 
 /* What a pointer, a smart pointer or a std::optional leads to. */
@@ -283,24 +306,45 @@ static bool dereference(struct reader *r, struct object *o)
 	return settle(r, o);
 }
 
-/* No key of lbx_container_next() is as long as one that finds no room. */
-static bool read_text_key(struct reader *r, char ret[LBX_KEY_MAX])
+/* What stands in quotes, as it is within double ones. False: no key of lbx_container_next() is as long. */
+static bool quote(const char *text, const char *end, char ret[LBX_KEY_MAX])
 {
-	const char *begin = r->text, *end = begin + 1;
+	size_t n = 0;
 
-	while (*end && *end != '"')
+	ret[n++] = '"';
+	for (; text < end && n + 4 < LBX_KEY_MAX; text++) {
+		bool is_escape = *text == '\\' && text + 1 < end;
+		if (is_escape && text[1] == '\'')
+			continue;
+		if (is_escape || *text == '"')
+			ret[n++] = '\\';
+		text += is_escape;
+		ret[n++] = *text;
+	}
+	strcpy(ret + n, "\"");
+	return text == end;
+}
+
+/* Python's users write 'fc1'; in C 'a' is a number. */
+static bool read_text_key(struct reader *r, struct key *ret)
+{
+	const char *begin = r->text + 1, *end = begin;
+	char mark = *r->text;
+
+	while (*end && *end != mark)
 		end += *end == '\\' && end[1] ? 2 : 1;
 	if (!*end)
 		return false;
 	r->is_way = true;
-	r->text = ++end;
+	r->text = end + 1;
 	if (!r->variables)
 		return true;
-	if (end - begin >= LBX_KEY_MAX)
-		return false;
-	memcpy(ret, begin, (size_t)(end - begin));
-	ret[end - begin] = '\0';
-	return true;
+	if (mark == '\'' && end - begin == 1) {
+		ret->number = (uint64_t)(int64_t)(signed char)*begin;
+		snprintf(ret->code, sizeof ret->code, "%d", (signed char)*begin);
+	}
+	ret->is_text = true;
+	return quote(begin, end, ret->text);
 }
 
 static bool read_enumerator(struct reader *r, uint64_t *ret);
@@ -339,30 +383,28 @@ static bool read_term(struct reader *r, uint64_t *ret, char ret_text[LBX_KEY_MAX
 	return done;
 }
 
-/* An index: a sum of numbers; a map's key as lbx_container_next() writes it. */
-static bool read_key(struct reader *r, char ret[LBX_KEY_MAX], uint64_t *ret_number, bool *is_text)
+/* A text, or a sum of numbers. */
+static bool read_key(struct reader *r, struct key *ret)
 {
 	uint64_t term = 0;
 	char text[LBX_KEY_MAX];
 
-	*ret_number = 0;
-
+	*ret = (struct key){ .number = 0 };
 	skip(r);
-	*is_text = *r->text == '"';
-	if (*is_text)
+	if (*r->text == '"' || *r->text == '\'')
 		return read_text_key(r, ret);
-	if (!read_term(r, ret_number, ret))
+	if (!read_term(r, &ret->number, ret->text))
 		return false;
-	*is_text = *ret;
-	if (*is_text)
+	ret->is_text = *ret->text;
+	if (ret->is_text)
 		return true;
 	for (bool plus; (plus = take(r, "+")) || take(r, "-");) {
 		r->is_way = true;
 		if (!read_term(r, &term, text) || *text)
 			return false;
-		*ret_number += plus ? term : -term;
+		ret->number += plus ? term : -term;
 	}
-	snprintf(ret, LBX_KEY_MAX, "%" PRId64, (int64_t)*ret_number);
+	snprintf(ret->text, sizeof ret->text, "%" PRId64, (int64_t)ret->number);
 	return true;
 }
 
@@ -376,23 +418,23 @@ static bool take_index(struct reader *r, const char *closing, struct object *o)
 {
 	struct lbx_container c;
 	Dwarf_Word width = 8;
-	char key[LBX_KEY_MAX];
-	uint64_t index;
-	bool is_text;
+	uint64_t bytes;
+	struct key key;
 
-	if (!read_key(r, key, &index, &is_text) || !take(r, closing))
+	if (!read_key(r, &key) || !take(r, closing))
 		return false;
 	if (!r->variables)
 		return true;
+	bool is_text = key.is_text && !*key.code;
 	if (o->tag == DW_TAG_array_type)
-		return is_text ? no_text(r, key) : index_array(r, o, index);
+		return is_text ? no_text(r, key.text) : index_array(r, o, key.number);
 	if (lbx_type_is_struct(o->tag) && find_container(r, o, &c)) {
 		if (c.kind == LBX_UNREAD)
 			return no_step(r, "%s", c.nothing);
 		if (c.kind == LBX_MAP)
-			return take_key(r, &c, key, o);
+			return take_key(r, &c, &key, o);
 		if (has_numbers(&c))
-			return is_text ? no_text(r, key) : take_element(r, &c, index, o);
+			return is_text ? no_text(r, key.text) : take_element(r, &c, key.number, o);
 		if (c.kind == LBX_TUPLE)
 			return no_step(r, "has parts, not elements: std::get<0>(…) is the first");
 		if (!c.is_of_array)
@@ -400,9 +442,9 @@ static bool take_index(struct reader *r, const char *closing, struct object *o)
 	}
 	if (is_text || !dereference(r, o) || o->tag == 0 ||
 	    (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&o->type, &width) != 0) ||
-	    __builtin_mul_overflow(index, width, &index))
+	    __builtin_mul_overflow(key.number, width, &bytes))
 		return false;
-	o->value += index;
+	o->value += bytes;
 	return true;
 }
 

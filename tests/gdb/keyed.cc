@@ -39,6 +39,10 @@ int main()
 		groups["enc.0.0"].push_back(std::make_shared<Layer>(Layer{ m["a.7"] }));
 		groups["enc.0.0"].push_back(std::make_shared<Layer>(Layer{ m["a/7"] }));
 		v.push_back(m["ref"]);
+		std::map<char, lb_tensor *> letters = { { 'a', m["a.7"] }, { 'b', m["a/7"] } };
+		Tensors words = { { "a", m["a.7"] }, { "b", m["a/7"] } }, empty, long_ones;
+		for (int i = 0; i < 9; i++)
+			long_ones["encoder.layers." + std::to_string(i) + ".weight"] = m["a.7"];
 		lb_tensor *w = lb_named("w", make(1));
 		lb_tensor *its = lb_named("it's", make(30));
 		lb_eval(w, its);

@@ -33,7 +33,7 @@ static void what_a_tensor_may_be_called_too_is_no_way(void **state)
 static void what_only_an_object_has_is_one(void **state)
 {
 	static const char *const texts[] = {
-		"*x", "&x", "**x", "x->y", "(*x).y", "x[i + 1]", "x[i-1]", "x[\"key\"]", "x[\"a\\\"]b\"]",
+		"*x", "&x", "**x", "x->y", "(*x).y", "x[i + 1]", "x[i-1]", "x[\"key\"]", "x[\"a\\\"]b\"]", "x['key']", "x['a']", "x.at('it\\'s]')",
 		"x.get()", "x->lock()", "x.value()", "x.front()", "x.back()", "x.at(3)", "x.at(\"k\")",
 		"std::get<1>(x)", "std::get< 0 >(x.y)->z", "x[*p]", "x[y->n]",
 	};
@@ -55,7 +55,7 @@ static void all_else_is_none(void **state)
 {
 	static const char *const texts[] = {
 		"", " ", "3", "x y", "x +", "x + 1", "x[", "x[]", "x[1", "x[1:2]", "x[0, 1]", "x[...]", "x[\"",
-		"x[\"a", "x[\"a\\\"]", "x.", "x->", "x.3", "x.size()", "x.T()", "x.get(", "x.get(1)", "x.at()",
+		"x[\"a", "x[\"a\\\"]", "x['", "x['a", "x['a\"]", "x.", "x->", "x.3", "x.size()", "x.T()", "x.get(", "x.get(1)", "x.at()",
 		"f(x)", "std::get<>(x)", "std::get<1>x", "(x", "x)", "*", "&", "a::", "'x'", "#3", "@x", "-x",
 		"!x", "x[i +]",
 	};
