@@ -37,7 +37,10 @@ enum lbx_usage lbx_mlx_usage(struct lbx_mlx_set *s, uint64_t id);
 /* The number of the array that an expression of Python's leads to, first as `from` says, which may be NULL; 0: of none. Fails where
  * threads have several. */
 uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from);
-/* Likewise of one of Python's objects. */
+/* Why such an expression leads to none (python/expression.h). */
+bool lbx_mlx_why_not(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from, char *ret,
+		     size_t size);
+/* The number of what one of Python's objects is; 0: of none. */
 uint64_t lbx_mlx_held_by(struct lbx_mlx_set *s, uint64_t object);
 /* Whether one of them is a module of a neural network. */
 bool lbx_mlx_is_module(struct lbx_mlx_set *s, uint64_t object);

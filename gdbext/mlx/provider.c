@@ -197,6 +197,11 @@ static bool by_path(struct lbx_tensors *tensors, const char *text, const struct 
 	return id && by_id(tensors, id, ret);
 }
 
+static bool why_no_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret, size_t size)
+{
+	return lbx_mlx_why_not(lbx_mlx_set_of(tensors), text, from, ret, size);
+}
+
 static bool by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
 {
 	uint64_t id = lbx_mlx_held_by(lbx_mlx_set_of(tensors), object);
@@ -232,6 +237,7 @@ bool lbx_mlx_open(struct lbx_target *target, bool let_go, bool (*progress)(void 
 		.input_id = input_id,
 		.beside = beside,
 		.by_path = by_path,
+		.why_no_path = why_no_path,
 		.by_object = by_object,
 		.is_module = is_module,
 		.recipe = recipe,

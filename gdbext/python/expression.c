@@ -9,7 +9,7 @@
 #include "python/dict.h"
 #include "python/frames.h"
 
-enum { NAME = 256, MAX_STEPS = 64, NESTED = 2, MODULES = 64 };
+enum { NAME = 256, MAX_STEPS = 64, NESTED = 2, MODULES = 64, KEYS_TOLD = 112 };
 
 /* Where names are looked up. */
 struct scope {
@@ -18,7 +18,14 @@ struct scope {
 	const struct lbx_py_frame *frame; /* a function's variables, or a class'; NULL: a module's */
 	uint64_t globals;    /* of the module; also for keys, behind those of the function */
 	bool only_locals;    /* the expression begins with one of the frame's own */
+	bool only_globals;   /* or with one of the module's; keys are what the frame means by them */
 	int nested;
+	struct reason *reason; /* why it leads nowhere, where somebody asked; or NULL */
+};
+
+struct reason {
+	char *text; /* "" as long as there is none */
+	size_t size;
 };
 
 static uint64_t evaluate(const struct scope *scope, const char *text, const char *end);
@@ -52,7 +59,7 @@ static uint64_t find_local(const struct scope *s, const char *name)
 
 static uint64_t find_name(const struct scope *s, const char *name)
 {
-	uint64_t value = s->frame ? find_local(s, name) : 0;
+	uint64_t value = s->frame && !s->only_globals ? find_local(s, name) : 0;
 
 	return value || s->only_locals ? value : find_in(s->py, s->globals, name);
 }
@@ -213,6 +220,16 @@ static bool unescape(const char *text, size_t n, char ret[NAME])
 	return true;
 }
 
+/* What an expression between brackets means. */
+static uint64_t key_object(const struct scope *s, const char *text, const char *end)
+{
+	struct scope within = *s;
+
+	within.only_locals = within.only_globals = false;
+	within.reason = NULL;
+	return within.nested++ < NESTED ? evaluate(&within, text, end) : 0;
+}
+
 /* What stands between brackets: a str, an index, or an expression whose object is a key. */
 static uint64_t find_key(const struct scope *s, uint64_t object, const char *text, const char *end)
 {
@@ -225,10 +242,126 @@ static uint64_t find_key(const struct scope *s, uint64_t object, const char *tex
 	long long index = strtoll(text, &stop, 10);
 	if (stop == end && n > 0 && !errno)
 		return find_index(s, object, index);
-	struct scope within = *s;
-	within.only_locals = false;
-	return within.nested++ < NESTED ? find_object(s, object, evaluate(&within, text, end)) : 0;
+	return find_object(s, object, key_object(s, text, end));
 }
+
+/* ---- why it leads nowhere ---- */
+
+/* What a key is to a dict. */
+struct key {
+	bool is_text;
+	char text[NAME];
+	int64_t number;
+};
+
+/* False: it is something else, or not known. */
+static bool read_key(const struct scope *s, const char *text, const char *end, struct key *ret)
+{
+	size_t n = (size_t)(end - text);
+	char *stop;
+
+	ret->is_text = n >= 2 && (*text == '\'' || *text == '"') && end[-1] == *text;
+	if (ret->is_text)
+		return unescape(text + 1, n - 2, ret->text);
+	errno = 0;
+	ret->number = strtoll(text, &stop, 10);
+	if (stop == end && n > 0)
+		return !errno;
+	uint64_t object = key_object(s, text, end);
+	ret->is_text = object && !lbx_py_int(s->py, object, &ret->number);
+	return object && (!ret->is_text || (lbx_py_text(s->py, object, ret->text, sizeof ret->text) &&
+					    lbx_py_text_is(s->py, object, ret->text)));
+}
+
+/* As Python writes it. */
+static bool key_text(const struct key *key, char *ret, size_t size)
+{
+	char text[NAME];
+
+	if (!key->is_text)
+		return (size_t)snprintf(ret, size, "%lld", (long long)key->number) < size;
+	if (!lbx_py_key_text(key->text, text, sizeof text) || strlen(text) - 2 >= size)
+		return false;
+	snprintf(ret, size, "%.*s", (int)strlen(text) - 2, text + 1);
+	return true;
+}
+
+/* Those of a dict, behind others; of members that are asked for by a number the names as they are. */
+static void tell_keys(const struct scope *s, const struct lbx_py_dict *dict, bool are_numbers, char *ret, size_t size)
+{
+	static const char more[] = ", …";
+	uint64_t at, value;
+	struct key key;
+	char text[NAME];
+
+	for (int64_t i = 0; lbx_py_dict_next(s->py, dict, &i, &at, &value);) {
+		size_t n = strlen(ret);
+		key.is_text = !lbx_py_int(s->py, at, &key.number);
+		if (key.is_text && !lbx_py_text(s->py, at, key.text, sizeof key.text))
+			continue;
+		bool has_room = are_numbers && key.is_text ? snprintf(text, sizeof text, "%s", key.text) < NAME
+							   : key_text(&key, text, sizeof text);
+		if (has_room && n + strlen(text) + 2 * sizeof more < size) {
+			snprintf(ret + n, size - n, "%s%s", n ? ", " : "", text);
+		} else {
+			strcpy(ret + n, n ? more : "…");
+			return;
+		}
+	}
+}
+
+/* What there is under keys instead: false: it is nothing that has such. */
+static bool tell_all_keys(const struct scope *s, uint64_t object, const struct key *key, char *ret, size_t size)
+{
+	struct lbx_py_dict dict;
+	bool has_members = false;
+
+	*ret = '\0';
+	if (lbx_py_mapping_open(s->py, object, &dict)) {
+		tell_keys(s, &dict, false, ret, size);
+		return true;
+	}
+	for (const char *const *elided = s->rules->elided; *elided; elided++) {
+		uint64_t members = lbx_py_attribute(s->py, object, *elided);
+		if (!members || !lbx_py_mapping_open(s->py, members, &dict))
+			continue;
+		has_members = true;
+		if (!strstr(ret, "…"))
+			tell_keys(s, &dict, !key->is_text, ret, size);
+	}
+	return has_members;
+}
+
+/* `from` to `to` is the expression of the object, then comes the key up to `end`. */
+static void explain(const struct scope *s, uint64_t object, const char *from, const char *to, const char *end)
+{
+	struct reason *reason = s->reason;
+	char under[NAME], keys[KEYS_TOLD];
+	struct key key;
+	uint64_t at;
+	int64_t n;
+
+	if (!reason || *reason->text || s->rules->is_wanted(s->rules->context, object) || !read_key(s, to + 1, end, &key) ||
+	    !key_text(&key, under, sizeof under))
+		return;
+	int used = snprintf(reason->text, reason->size, "%.*s ", (int)(to - from), from);
+	if (used < 0 || (size_t)used + strlen(under) + sizeof keys + 32 >= reason->size) {
+		*reason->text = '\0';
+		return;
+	}
+	char *rest = reason->text + used;
+	size_t room = reason->size - (size_t)used;
+	if (lbx_py_items(s->py, object, &at, &n) && key.is_text)
+		snprintf(rest, room, "has nothing under %s: its elements have numbers", under);
+	else if (lbx_py_items(s->py, object, &at, &n))
+		snprintf(rest, room, "has no element %s: there are %lld", under, (long long)n);
+	else if (tell_all_keys(s, object, &key, keys, sizeof keys))
+		snprintf(rest, room, "has nothing under %s: %s%s", under, *keys ? "it has " : "it is empty", keys);
+	else
+		*reason->text = '\0';
+}
+
+/* ---- the whole ---- */
 
 /* The bracket that closes the one that the text begins with; NULL: none does. */
 static const char *closing(const char *text, const char *end)
@@ -255,6 +388,7 @@ static const char *closing(const char *text, const char *end)
 /* 0: it leads nowhere, or is no such expression. */
 static uint64_t evaluate(const struct scope *s, const char *text, const char *end)
 {
+	const char *begin = text;
 	uint64_t object = 0;
 
 	for (int i = 0; text < end && i < MAX_STEPS && (i == 0 || object); i++) {
@@ -262,7 +396,10 @@ static uint64_t evaluate(const struct scope *s, const char *text, const char *en
 		const char *from = text + (i > 0), *to = from;
 		if (i > 0 && *text == '[') {
 			to = closing(text, end);
-			object = to ? find_key(s, object, from, to) : 0;
+			uint64_t in = object;
+			object = to ? find_key(s, in, from, to) : 0;
+			if (to && !object)
+				explain(s, in, begin, text, to);
 			text = to ? to + 1 : end;
 			continue;
 		}
@@ -342,6 +479,40 @@ static bool is_new(uint64_t modules[MODULES], int *n, uint64_t globals)
 	return true;
 }
 
+/* Whether what stands between brackets is a variable somewhere. */
+static bool has_named_key(const char *expression)
+{
+	for (const char *c = expression; *c; c++)
+		if (*c == '[' && is_name(c[1]) && !isdigit((unsigned char)c[1]))
+			return true;
+	return false;
+}
+
+/* In each thread by the innermost frame whose module's variables, or only those that are named, lead to such an object, by
+ * keys that are the function's own. */
+static int evaluate_keyed(struct scope *s, const char *expression, uint64_t globals, struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+	int n = 0;
+
+	s->only_globals = true;
+	s->frame = &frame;
+	for (int i = 0; has_named_key(expression) && lbx_py_thread(s->py, i, &thread); i++) {
+		uint64_t object = 0;
+		for (bool more = lbx_py_frame_first(s->py, &thread, &frame); more && !object;
+		     more = !object && lbx_py_frame_next(s->py, &frame, &frame)) {
+			s->globals = frame.globals;
+			object = !globals || globals == s->globals ? evaluate_in(s, expression) : 0;
+		}
+		if (object)
+			n = add(ret, n, object, thread.tid, frame.function);
+	}
+	s->only_globals = false;
+	s->frame = NULL;
+	return n;
+}
+
 /* By the variables of the modules whose functions run, each module once. */
 static int evaluate_globals(struct scope *s, const char *expression, struct lbx_py_found ret[LBX_PY_FOUND])
 {
@@ -367,16 +538,19 @@ static int evaluate_module(struct scope *s, const char *expression, uint64_t tid
 {
 	struct lbx_py_thread thread;
 	struct lbx_py_frame frame;
+	uint64_t object = 0;
 
-	for (int i = 0; lbx_py_thread(s->py, i, &thread); i++) {
+	s->only_globals = true;
+	s->frame = &frame;
+	for (int i = 0; !object && lbx_py_thread(s->py, i, &thread); i++) {
 		if (thread.tid != tid || !first_frame(s->py, &thread, stack, &frame))
 			continue;
 		s->globals = frame.globals;
-		uint64_t object = evaluate_in(s, expression);
-		if (object)
-			return add(ret, 0, object, tid, frame.function);
+		object = evaluate_in(s, expression);
 	}
-	return 0;
+	s->only_globals = false;
+	s->frame = NULL;
+	return object ? add(ret, 0, object, tid, frame.function) : 0;
 }
 
 /* In one thread: its functions' own variables, then the module's of the innermost. */
@@ -388,11 +562,11 @@ static int evaluate_thread(struct scope *s, const char *expression, uint64_t tid
 	return n ? n : evaluate_module(s, expression, tid, stack, ret);
 }
 
-int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
-		    const struct lbx_viewpoint *first, struct lbx_py_found ret[LBX_PY_FOUND])
+static int evaluate_all(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+			const struct lbx_viewpoint *first, struct reason *reason, struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	static const struct lbx_viewpoint anywhere = { .thread = 0 };
-	struct scope scope = { .py = py, .rules = rules };
+	struct scope scope = { .py = py, .rules = rules, .reason = reason };
 	uint64_t object;
 	int n = 0;
 
@@ -408,7 +582,30 @@ int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, con
 		n = evaluate_locals(&scope, expression, 0, 0, ret);
 	if (n)
 		return n;
-	scope.globals = lbx_py_globals(py, lbx_py_interpreter(py, 0), "__main__");
+	uint64_t main = lbx_py_globals(py, lbx_py_interpreter(py, 0), "__main__");
+	n = evaluate_keyed(&scope, expression, main, ret);
+	if (n)
+		return n;
+	scope.globals = main;
 	object = evaluate_in(&scope, expression);
-	return object ? add(ret, 0, object, 0, "") : evaluate_globals(&scope, expression, ret);
+	if (object)
+		return add(ret, 0, object, 0, "");
+	n = evaluate_keyed(&scope, expression, 0, ret);
+	return n ? n : evaluate_globals(&scope, expression, ret);
+}
+
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+		    const struct lbx_viewpoint *first, struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	return evaluate_all(py, rules, expression, first, NULL, ret);
+}
+
+bool lbx_py_why_not(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+		    const struct lbx_viewpoint *first, char *ret, size_t size)
+{
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct reason reason = { ret, size };
+
+	*ret = '\0';
+	return evaluate_all(py, rules, expression, first, &reason, found) == 0 && *ret;
 }

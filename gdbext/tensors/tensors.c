@@ -53,6 +53,12 @@ bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, const st
 	return tensors->ops->by_path && tensors->ops->by_path(tensors, text, from, ret);
 }
 
+bool lbx_tensors_why_no_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret,
+			     size_t size)
+{
+	return tensors->ops->why_no_path && tensors->ops->why_no_path(tensors, text, from, ret, size);
+}
+
 bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
 {
 	return tensors->ops->by_object && tensors->ops->by_object(tensors, object, ret);
@@ -336,6 +342,17 @@ static bool by_path_in_several(struct lbx_tensors *tensors, const char *text, co
 	return false;
 }
 
+static bool why_no_path_in_several(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
+				   char *ret, size_t size)
+{
+	struct several *s = several_of(tensors);
+
+	for (int i = 0; i < s->n; i++)
+		if (lbx_tensors_why_no_path(s->sets[i], text, from, ret, size))
+			return true;
+	return false;
+}
+
 static bool damage_of_several(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
 {
 	struct several *s = several_of(tensors);
@@ -366,6 +383,7 @@ struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
 		.by_id = by_id_in_several,
 		.by_address = by_address_in_several,
 		.by_path = by_path_in_several,
+		.why_no_path = why_no_path_in_several,
 		.by_object = by_object_in_several,
 		.is_module = is_module_of_several,
 		.record_at = record_at_in_several,

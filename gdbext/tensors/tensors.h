@@ -91,6 +91,9 @@ struct lbx_tensors_ops {
 	 * threads. False, without an error: nothing of the set's. */
 	bool (*by_path)(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
 			struct lbx_tensor *ret);
+	/* Why such a text leads to none, where that is known: "batch has nothing under 'x': it has 'y'". */
+	bool (*why_no_path)(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret,
+			    size_t size);
 	/* The tensor that an object of the program's language is, as a PyObject. Likewise. */
 	bool (*by_object)(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
 	/* Whether such an object is a module of a neural network: what it holds goes by the names of the model's parts, and a
@@ -146,9 +149,11 @@ enum lbx_next lbx_tensors_next_label(struct lbx_tensors *tensors, uint64_t *slot
 bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 /* By handle: fails, saying which, for an address outside the records, between records, of a freed tensor. */
 bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
-/* As `by_path` and `by_object`; of a union, by the first set that has it. */
+/* As `by_path`, `why_no_path` and `by_object`; of a union, by the first set that has it. */
 bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from,
 			 struct lbx_tensor *ret);
+bool lbx_tensors_why_no_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret,
+			     size_t size);
 bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
 bool lbx_tensors_is_module(struct lbx_tensors *tensors, uint64_t object);
 /* The tensor whose record holds an address. False without error when no record does; with one when that

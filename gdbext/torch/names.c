@@ -239,6 +239,14 @@ uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, const 
 	return gradient_of(s, named(s, of, from));
 }
 
+bool lbx_torch_why_not(struct lbx_torch_set *s, const char *expression, const struct lbx_viewpoint *from, char *ret,
+		       size_t size)
+{
+	struct lbx_torch_names *names = s->near ? NULL : lbx_torch_names_of(s);
+
+	return names && names->python && names->n && lbx_py_why_not(names->python, &names->rules, expression, from, ret, size);
+}
+
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)
 {
 	const struct lbx_torch_held *held = lbx_torch_held_at(&s->names, object);

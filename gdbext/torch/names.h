@@ -42,7 +42,10 @@ enum lbx_usage lbx_torch_usage(struct lbx_torch_set *s, const struct lbx_torch_r
 /* The number of the tensor that an expression of Python's leads to, first as `from` says, which may be NULL; 0: of none. Fails where
  * threads have several. */
 uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression, const struct lbx_viewpoint *from);
-/* Likewise of one of Python's objects. */
+/* Why such an expression leads to none (python/expression.h). */
+bool lbx_torch_why_not(struct lbx_torch_set *s, const char *expression, const struct lbx_viewpoint *from, char *ret,
+		       size_t size);
+/* The number of what one of Python's objects is; 0: of none. */
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object);
 /* All paths to it. */
 void lbx_torch_tell_paths(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context);

@@ -185,6 +185,11 @@ static bool by_path(struct lbx_tensors *tensors, const char *text, const struct 
 	return id && by_id(tensors, id, ret);
 }
 
+static bool why_no_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret, size_t size)
+{
+	return lbx_torch_why_not(lbx_torch_set_of(tensors), text, from, ret, size);
+}
+
 static bool by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
 {
 	if (lbx_torch_set_of(tensors)->near)
@@ -221,6 +226,7 @@ static struct lbx_torch_set *create(struct lbx_target *target)
 		.input = input,
 		.input_id = input_id,
 		.by_path = by_path,
+		.why_no_path = why_no_path,
 		.by_object = by_object,
 		.recipe = recipe,
 		.facts = facts,

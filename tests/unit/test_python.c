@@ -177,6 +177,13 @@ static bool any(void *context, uint64_t object)
 	return object != 0;
 }
 
+static bool is_text(void *context, uint64_t object)
+{
+	char text[4];
+
+	return lbx_py_text(context, object, text, sizeof text);
+}
+
 static const struct lbx_py_rules anything = { .is_wanted = any };
 
 /* ---- values ---- */
@@ -1160,6 +1167,69 @@ static void survive(struct lbx_python *py)
 	assert_true(lb_ok());
 }
 
+/* Variables of a module by keys that are a function's own, and what there is instead of a key. */
+static void keys_are_the_functions_own(void **state)
+{
+	static const char script[] = "import collections, sys\n"
+				     "class Net: pass\n"
+				     "net, net.parts, net.more = Net(), {'fc': 1}, {'0': 2}\n"
+				     "layers, table = ['a', 'b', 'c'], {'w': 'ww', 7: 'seven', 'it\\'s': 'its', (1,): 'pair'}\n"
+				     "long = {f'encoder.layers.{i}.weight': i for i in range(99)}\n"
+				     "empty, user = {}, collections.UserDict(x=1)\n"
+				     "i = 0\n"
+				     "def inner():\n"
+				     "    i, name = 2, 'w'\n"
+				     "    print('ready', flush=True)\n"
+				     "    sys.stdin.read()\n"
+				     "inner()\n";
+	static const char *const values[][2] = { { "layers[i]", "c" },	   { "table[name]", "ww" },   { "layers[-1]", "c" },
+						 { "i", "2" },		   { "net.parts[name]", "nothing" } };
+	static const char *const reasons[][2] = {
+		{ "layers[3]", "layers has no element 3: there are 3" },
+		{ "layers[-4].x", "layers has no element -4: there are 3" },
+		{ "layers['w']", "layers has nothing under 'w': its elements have numbers" },
+		{ "table['x'][0]", "table has nothing under 'x': it has 'w', 7, \"it's\"" },
+		{ "table[8]", "table has nothing under 8: it has 'w', 7, \"it's\"" },
+		{ "table[i]", "table has nothing under 2: it has 'w', 7, \"it's\"" },
+		{ "net[name]", "net has nothing under 'w': it has 'fc', '0'" },
+		{ "net[5]", "net has nothing under 5: it has fc, 0" },
+		{ "net . parts", "" },
+		{ "empty['x']", "empty has nothing under 'x': it is empty" },
+		{ "user['y']", "user has nothing under 'y': it has 'x'" },
+		{ "long['x']", "long has nothing under 'x': it has 'encoder.layers.0.weight', 'encoder.layers.1.weight', "
+			       "'encoder.layers.2.weight', …" },
+		{ "table['w']", "" },
+		{ "table[nope]", "" },
+		{ "table[layers]", "" },
+		{ "nope['x']", "" },
+		{ "i['x']", "" },
+		{ "layers[1:2]", "" },
+	};
+	struct lbx_py_rules rules = { .is_wanted = is_text, .elided = { "parts", "more" } };
+	char text[TEXT];
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int k = 0; k < n_pythons; k++) {
+		start(pythons[k], script);
+		struct lbx_python *py = open_python(process.target);
+		assert_non_null(py);
+		rules.context = py;
+		for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+			assert_string_equal(value(py, values[i][0], text), values[i][1]);
+		for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+			bool is = lbx_py_why_not(py, &rules, reasons[i][0], NULL, text, sizeof text);
+			assert_string_equal(is ? text : "", reasons[i][1]);
+			/* with less room it says nothing */
+			if (is)
+				assert_false(lbx_py_why_not(py, &rules, reasons[i][0], NULL, text, 64));
+		}
+		lbx_python_close(py);
+		stop();
+	}
+}
+
 static void lies_are_survived(void **state)
 {
 	static const struct lbx_target_ops ops = { .read = read_lies };
@@ -1207,6 +1277,7 @@ int main(void)
 					    cmocka_unit_test(what_was_met_stays),
 					    cmocka_unit_test(a_frame_of_c_has_functions_behind_it),
 					    cmocka_unit_test(own_variables_come_first),
+					    cmocka_unit_test(keys_are_the_functions_own),
 					    cmocka_unit_test(exceptions_are_as_python_prints_them),
 					    cmocka_unit_test(an_exception_on_its_way_is_told),
 					    cmocka_unit_test(a_ring_of_exceptions_is_told_once),

@@ -610,12 +610,12 @@ static bool has_foreign_call(const struct lbx_formula_tree *tree, int node)
 	}
 }
 
-/* The item of x[…] that can only be the key of a map: a text in double quotes; or -1. */
-static int key_of(const struct lbx_formula_tree *t, int node)
+/* The item of x[…] in such quotes; or -1. In double ones it can only be the key of a map. */
+static int key_of(const struct lbx_formula_tree *t, int node, char quote)
 {
 	for (int i = 1; t->nodes[node].kind == LBX_FORMULA_INDEX && i < t->nodes[node].n; i++) {
 		int item = lbx_formula_child(t, node, i);
-		if (t->nodes[item].kind == LBX_FORMULA_NAME && t->text[t->nodes[item].begin] == '"')
+		if (t->nodes[item].kind == LBX_FORMULA_NAME && t->text[t->nodes[item].begin] == quote)
 			return item;
 	}
 	return -1;
@@ -638,7 +638,7 @@ static bool resolve(struct lbx_formula *f, int node)
 		return true;
 	if (!lb_ok())
 		return false;
-	int key = key_of(t, node);
+	int key = key_of(t, node, '"');
 	if (key >= 0 && f->whys[node] && !lbx_target_waits(f->context->target))
 		return lbx_formula_fail(t, t->nodes[key].begin, "%s", f->whys[node]);
 	if (n->kind == LBX_FORMULA_CALL) {
@@ -650,6 +650,11 @@ static bool resolve(struct lbx_formula *f, int node)
 	for (int i = first; i < n->n; i++)
 		if (!resolve(f, lbx_formula_child(t, node, i)))
 			return false;
+	/* x['mask'] may be a tensor of that name, but not where neither is one */
+	key = key_of(t, node, '\'');
+	if (key >= 0 && f->whys[node] && f->names.operand[lbx_formula_child(t, node, 0)] < 0 && f->names.operand[key] < 0 &&
+	    !lbx_target_waits(f->context->target))
+		return lbx_formula_fail(t, t->nodes[key].begin, "%s", f->whys[node]);
 	/* of a tensor x.size is not what a record has under that name */
 	if (is_attribute && f->whys[lbx_formula_child(t, node, 0)] && text_of(f, node, text)) {
 		find_number(f, node, text);

@@ -491,7 +491,8 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			return true;
 		}
 	}
-	if (names->nothing[0] && !null)
+	if (!null && (names->nothing[0] || lbx_tensors_why_no_path(tensors, names->prefixes[0], &scope, names->nothing,
+								   sizeof names->nothing)))
 		return lb_fail("%s", names->nothing);
 	if (names->object >= 0 && !null)
 		return lbx_fail_object(names->prefixes[names->object], &names->view);

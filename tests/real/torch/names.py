@@ -157,6 +157,9 @@ def train():
     truth.variables(**{"parts['of'][0][0]": held, "parts['of'][1].x": sample.x, "parts['of'][2]['inner']": shadow})
     truth.variables(**{"parts['of'][1].rest['masks'][0]": sample.rest["masks"][0], "parts[3][0]": output.loss})
     several = [held] * 100
+    row, kind = 2, "input_ids"
+    truth.path("cache[row][1]", cache[2][1])  # a variable of the module's, by the function's own
+    truth.path("batch[kind]", batch["input_ids"])
     model(torch.randn(5, 8))
 
 

@@ -86,6 +86,32 @@ torch_keys()
 		"all(model.towers['a-b'][0].bias[model.towers['a-b'][0].bias > 0] > 0)"; do
 		$2 print "$of" 2>&1 | tail -1
 	done | tr '\n' ' ' | sed 's/ $//')"
+	same "$1: what there is instead" "$(cat <<-'END'
+		model has nothing under 'nope': it has 'layers', 'heads', 'towers', 'scales'
+		model.layers has nothing under 7: it has 0, 1, 2
+		model.towers has nothing under 'dec': it has 'enc', 'a-b'
+		model.towers['a-b'] has nothing under 3: it has up, act, down
+		batch has nothing under 'ids': it has 'input_ids', 7, "it's", 'größe', 'it\'s "both"'
+		cache has no element 9: there are 4
+		cache has nothing under 'ids': its elements have numbers
+		model has nothing under 'nope': it has 'layers', 'heads', 'towers', 'scales'
+	END
+	)" "$(for of in "model['nope']" 'model.layers[7].fc1.weight' "model.towers['dec']" "model.towers['a-b'][3].bias" \
+		"batch['ids']" 'cache[9][0]' "cache['ids']" "abs(model['nope']) + 1"; do
+		$2 print "$of" 2>&1 | sed 's/^lazybones: //; q'
+	done)"
+}
+
+# torch_frames WHAT COMMAND: of a frame that is named, what the functions have that it executes; the numbers are the interpreter's
+torch_frames()
+{
+	local frame seen=none
+	for ((frame = 0; frame < 200; frame += 4)); do
+		seen=$($2 --frame $frame print shadow 2>&1 | head -1)
+		[ "$seen" = 'hidden: float32 (5, 16)' ] || break
+	done
+	same "$1: of a named frame, the first of those further out" 'True shadow: float32 (14,)' \
+		"$([ $frame -gt 0 ] && echo True) $seen"
 }
 
 torch_names()
@@ -104,8 +130,10 @@ torch_names()
 		"$($process bt | sed -n '/ train at /,/^  #/p' | grep more)"
 	same "$what: all that it holds" 102 "$($process bt --all --names | sed -n '/ train at /,/^  #/p' | grep -c ' = held')"
 	torch_keys "$what" "$process"
+	torch_frames "$what" "$process"
 	if dump "$scratch/torch"; then
 		torch_keys "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
+		torch_frames "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		torch_named "$what, a core" 4 "$O/bin/lazybones" core "$scratch/torch.$pid"
 		torch_weights "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
