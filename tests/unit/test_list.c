@@ -211,9 +211,13 @@ static void filters_go_together(void **state)
 		lb_named("later", lb_sqrt(y));
 		says(self, "list", "--since before", " later ");
 		says(self, "list", "--since before", "1 tensor of ");
-		says(self, "list", "--since then", "list: there is no mark 'then'; there are before");
+		says(self, "list", "--since then", "list: --since takes a mark, and there is none called 'then': there are before");
 	}
+	says(self, "list", "--since /proc/self/exe", "none called '/proc/self/exe': there are before; what has changed since a file or a core "
+						     "`memory --since FILE` tells");
 	self->context.marked = NULL;
+	says(self, "list", "--since before", "list: --since takes a mark of `memory mark NAME`, which gdb keeps; what has changed since a file "
+					     "or a core `memory --since FILE` tells");
 	lbx_marked_deinit(&marked);
 }
 

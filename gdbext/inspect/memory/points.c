@@ -84,15 +84,29 @@ static bool of_core(struct lbx_context *context, const char *path, struct lbx_sn
 	return ok;
 }
 
+/* What is neither a mark nor a file: which marks there are, and what it might be else. */
+static void fail_takes(const struct lbx_memory_marks *marks)
+{
+	char there[1024] = "";
+
+	for (int i = 0; marks && i < marks->n; i++) {
+		size_t n = strlen(there);
+		snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", marks->list[i].name);
+	}
+	if (marks)
+		lb_fail_within("memory: --since takes a mark (%s%s), a file of `memory --save`, or a core",
+			       *there ? "there are " : "there is none yet", there);
+	else
+		lb_fail_within("memory: --since takes a file of `memory --save`, or a core; marks are gdb's");
+}
+
 /* Of a file: what `--save` wrote, or a core. */
 static bool of_file(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
 {
 	struct lb_mapping *file = lb_mapping_open(path);
 
 	if (!file) {
-		/* it names the file itself */
-		if (context->marks)
-			lb_fail_within("no mark '%s'", path);
+		fail_takes(context->marks); /* it names the file itself */
 		return false;
 	}
 	bool text = file->size && file->data[0] == '{';
