@@ -642,6 +642,48 @@ static bool find_table(struct lbx_target *target, const struct lbx_object *o, st
 	return find_gnu_table(target, o, ret) || find_llvm_table(target, o, ret);
 }
 
+/* ---- sets, and maps that may have a key twice: what they hold has numbers, in the order in which one goes through them ---- */
+
+static bool find_set(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	ret->kind = LBX_LIST;
+	return find_gnu_tree(target, o, ret) || find_llvm_tree(target, o, ret);
+}
+
+static bool find_unordered_set(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	ret->kind = LBX_LIST;
+	return find_gnu_table(target, o, ret) || find_llvm_table(target, o, ret);
+}
+
+/* libc++ has its pairs within something else. */
+static void unwrap_pair(struct lbx_target *target, struct lbx_container *c)
+{
+	struct lbx_object whole = c->element, pair;
+
+	whole.address = 0;
+	if (!find_any(target, &whole, "__cc_", NULL, &pair) && !find_any(target, &whole, "__cc", NULL, &pair))
+		return;
+	c->element = pair;
+	c->value_at += pair.address;
+}
+
+static bool find_multimap(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	if (!find_set(target, o, ret))
+		return false;
+	unwrap_pair(target, ret);
+	return true;
+}
+
+static bool find_unordered_multimap(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
+{
+	if (!find_unordered_set(target, o, ret))
+		return false;
+	unwrap_pair(target, ret);
+	return true;
+}
+
 /* The text of a std::string; false: it is none, or too long. */
 static bool read_string(struct lbx_target *target, const struct lbx_object *o, char *ret, size_t size)
 {
@@ -800,13 +842,13 @@ bool lbx_container_find(struct lbx_target *target, const struct lbx_object *obje
 		{ "list<", find_list, { "_M_node", "__end_" }, NULL },
 		{ "forward_list<", NULL, { "_M_head", "__before_begin_" }, UNREAD("forward_list") },
 		{ "map<", find_map, { "_M_t", "__tree_" }, NULL },
-		{ "multimap<", NULL, { "_M_t", "__tree_" }, UNREAD("multimap") },
-		{ "set<", NULL, { "_M_t", "__tree_" }, UNREAD("set") },
-		{ "multiset<", NULL, { "_M_t", "__tree_" }, UNREAD("multiset") },
+		{ "multimap<", find_multimap, { "_M_t", "__tree_" }, NULL },
+		{ "set<", find_set, { "_M_t", "__tree_" }, NULL },
+		{ "multiset<", find_set, { "_M_t", "__tree_" }, NULL },
 		{ "unordered_map<", find_table, { "_M_h", "__table_" }, NULL },
-		{ "unordered_multimap<", NULL, { "_M_h", "__table_" }, UNREAD("unordered_multimap") },
-		{ "unordered_set<", NULL, { "_M_h", "__table_" }, UNREAD("unordered_set") },
-		{ "unordered_multiset<", NULL, { "_M_h", "__table_" }, UNREAD("unordered_multiset") },
+		{ "unordered_multimap<", find_unordered_multimap, { "_M_h", "__table_" }, NULL },
+		{ "unordered_set<", find_unordered_set, { "_M_h", "__table_" }, NULL },
+		{ "unordered_multiset<", find_unordered_set, { "_M_h", "__table_" }, NULL },
 		{ "tuple<", find_tuple, { "", "" }, NULL },
 		{ "reference_wrapper<", find_smart, { "_M_data", "__f_" }, NULL },
 	};

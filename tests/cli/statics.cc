@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lazybones.h"
@@ -36,6 +38,12 @@ lb_tensor *rows[2][3];
 std::unordered_map<std::string, lb_tensor *> cache;
 std::map<int, Net> nets;
 static std::list<lb_tensor *> queue;
+std::set<lb_tensor *> waiting;
+std::multiset<std::shared_ptr<Net>> free_nets;
+std::unordered_set<lb_tensor *> met;
+std::unordered_multiset<lb_tensor *> counted;
+std::multimap<std::string, lb_tensor *> versions;
+static std::unordered_multimap<int, Net> by_size;
 std::shared_ptr<Net> best;
 std::optional<std::array<lb_tensor *, 2>> pair;
 std::string text = "a text";
@@ -65,6 +73,14 @@ int main()
 	Net::one = ones("inline");
 	queue.push_back(ones("queued"));
 	nets[7].layers = std::make_unique<std::vector<lb_tensor *>>(1, ones("layer"));
+	waiting.insert(ones("awaited"));
+	free_nets.insert(std::make_shared<Net>());
+	(*free_nets.begin())->layers = std::make_unique<std::vector<lb_tensor *>>(1, ones("free"));
+	met.insert(ones("known"));
+	counted.insert(ones("tallied"));
+	versions.emplace("w", plain);
+	versions.emplace("w", ones("version"));
+	by_size.emplace(3, Net())->second.layers = std::make_unique<std::vector<lb_tensor *>>(1, ones("sized"));
 	best = std::make_shared<Net>();
 	best->layers = std::make_unique<std::vector<lb_tensor *>>(2, ones("best"));
 	pair = { nullptr, ones("second") };
