@@ -360,7 +360,7 @@ static bool read_term(struct reader *r, uint64_t *ret, char ret_text[LBX_KEY_MAX
 	ret_text[0] = '\0';
 	skip(r);
 	if (isdigit((unsigned char)r->text[*r->text == '-'])) {
-		*ret = strtoull(r->text, &behind, 0);
+		*ret = strtoull(r->text, &behind, *r->text == '0' || !r->variables ? 0 : r->variables->radix);
 		r->text = behind;
 		return true;
 	}

@@ -13,6 +13,7 @@ struct lbx_variables_of {
 	struct lbx_lines *lines;
 	const struct lbx_frame *frame; /* NULL: global ones */
 	uint64_t near;                 /* of global ones with the same name: that beside this code */
+	int radix;                     /* of numbers that begin with another digit than 0; 0: ten */
 };
 
 /* The bytes of a variable's name: strspn() tells how much of a text is one. */

@@ -186,9 +186,9 @@ const char *lbx_bridge_sysroot(void)
 	return bridge.sysroot;
 }
 
-bool lbx_bridge_reads_decimal(void)
+int lbx_bridge_radix(void)
 {
-	return bridge.settings.radix == 10;
+	return bridge.settings.radix <= 36 ? (int)bridge.settings.radix : 10; /* as far as there are digits */
 }
 
 bool lbx_bridge_place(struct lbx_bridge_place *ret)

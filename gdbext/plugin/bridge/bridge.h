@@ -38,8 +38,8 @@ bool lbx_bridge_styled(void);
 int lbx_bridge_width(void);
 /* The number of the inferior that is selected; 0: not known. */
 int lbx_bridge_inferior(void);
-/* Whether gdb takes numbers for decimal ones: `input-radix`. */
-bool lbx_bridge_reads_decimal(void);
+/* How gdb reads numbers: `input-radix`. */
+int lbx_bridge_radix(void);
 /* gdb's `sysroot` setting. */
 const char *lbx_bridge_sysroot(void);
 /* Null when there is no program. */

@@ -92,24 +92,15 @@ bool lbx_find_handle(const struct lbx_variables_of *variables, const char *expre
 	return false;
 }
 
-/* One that begins with a digit: gdb reads it by its input-radix. */
-static bool has_number(const char *expression)
-{
-	for (const char *c = expression; *c; c++)
-		if (isdigit((unsigned char)*c) && (c == expression || !strchr(LBX_WORD, c[-1])))
-			return true;
-	return false;
-}
-
 /* A variable that is a handle, or a member of one. gdb would take five times as long, and comes to the same: the variable is in the
  * selected frame's own scopes. */
 static bool find_handle(struct lbx_target *target, const char *expression, struct lbx_value *ret)
 {
-	struct lbx_variables_of variables = { .target = target };
+	struct lbx_variables_of variables = { .target = target, .radix = lbx_bridge_radix() };
 	struct lbx_frame frame;
 
 	if (expression[strspn(expression, LBX_WORD ".->[]")] || isdigit((unsigned char)*expression) ||
-	    (!lbx_bridge_reads_decimal() && has_number(expression)) || !lbx_selected_gdb(target, &frame, &variables.lines))
+	    !lbx_selected_gdb(target, &frame, &variables.lines))
 		return false;
 	variables.frame = &frame;
 	variables.near = lbx_frame_code(&frame);

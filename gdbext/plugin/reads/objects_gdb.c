@@ -54,6 +54,7 @@ static bool find_selected(struct lbx_target *target, struct lbx_frame *frame, st
 	int level;
 
 	ret->target = target;
+	ret->radix = lbx_bridge_radix();
 	if (lbx_selected_gdb(target, frame, &ret->lines)) {
 		ret->frame = frame;
 		ret->near = lbx_frame_code(frame);
