@@ -31,8 +31,26 @@ static bool is_function(const char *type)
 	return strncmp(type, "<text ", 6) == 0 || (n && type[n - 1] == ')' && !strstr(type, "(*"));
 }
 
+/* The bytes of C's signed types; 0: another type. */
+static unsigned signed_bytes(const char *type)
+{
+	static const struct {
+		const char *type;
+		unsigned bytes;
+	} types[] = {
+		{ "int", 4 },  { "short int", 2 }, { "short", 2 },         { "signed char", 1 },
+		{ "long int", 8 }, { "long", 8 },      { "long long int", 8 }, { "long long", 8 },
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(type, types[i].type) == 0)
+			return types[i].bytes;
+	return 0;
+}
+
 /* gdb gives the bits that the type has; those above are its sign's. Of an object nothing is asked: to compare
- * it may call the program. */
+ * it may call the program. Of C's types it is not, either: gdb 13 dies where it computes with a member of what a reference leads
+ * to that the compiler has optimised out, <synthetic pointer>. */
 static bool extend(const char *expression, struct lbx_value *value)
 {
 	const char *type, *negative;
@@ -43,6 +61,17 @@ static bool extend(const char *expression, struct lbx_value *value)
 	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- ptype %s", lbx_bridge_language(), expression);
 	if (!known || (strchr(type, '{') && strncmp(type, "type = enum ", 12) != 0))
 		return known;
+	static const char *const before[] = { "type = ", "const ", "volatile " };
+	for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+		type += strncmp(type, before[i], strlen(before[i])) == 0 ? strlen(before[i]) : 0;
+	if (strstr(type, "unsigned"))
+		return true;
+	unsigned bytes = signed_bytes(type);
+	if (bytes) {
+		if (bytes < 8 && value->bits >> (8 * bytes - 1) & 1)
+			value->bits |= UINT64_MAX << (8 * bytes);
+		return true;
+	}
 	if (!lbx_bridge_ask(&negative, LBX_IN_FRAME, "with language %s -- %soutput/d (%s) < 0", lbx_bridge_language(),
 			    without_calls(expression), expression))
 		return false;
