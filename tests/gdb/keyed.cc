@@ -9,6 +9,9 @@
 struct Layer {
 	lb_tensor *weight;
 };
+struct Session {
+	std::vector<lb_tensor *> states;
+};
 using Tensors = std::map<std::string, lb_tensor *>;
 using Groups = std::map<std::string, std::vector<std::shared_ptr<Layer>>>;
 
@@ -43,6 +46,7 @@ int main()
 		Tensors words = { { "a", m["a.7"] }, { "b", m["a/7"] } }, empty, long_ones;
 		for (int i = 0; i < 9; i++)
 			long_ones["encoder.layers." + std::to_string(i) + ".weight"] = m["a.7"];
+		std::map<std::string, Session> sessions = { { "ann", { { m["a.7"], m["a/7"] } } } };
 		lb_tensor *w = lb_named("w", make(1));
 		lb_tensor *its = lb_named("it's", make(30));
 		lb_eval(w, its);

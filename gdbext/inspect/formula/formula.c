@@ -621,6 +621,14 @@ static int key_of(const struct lbx_formula_tree *t, int node, char quote)
 	return -1;
 }
 
+/* Likewise of what members are looked for in: m["a"] of m["a"].b */
+static int key_below(const struct lbx_formula_tree *t, int node, char quote)
+{
+	while (t->nodes[node].kind == LBX_FORMULA_MEMBER && !lbx_formula_is_attribute(t, node))
+		node = lbx_formula_child(t, node, 0);
+	return key_of(t, node, quote);
+}
+
 /* Finds what each name stands for: of `a.b[0].mean`, the longest part that is a tensor. */
 static bool resolve(struct lbx_formula *f, int node)
 {
@@ -638,7 +646,7 @@ static bool resolve(struct lbx_formula *f, int node)
 		return true;
 	if (!lb_ok())
 		return false;
-	int key = key_of(t, node, '"');
+	int key = key_below(t, node, '"');
 	if (key >= 0 && f->whys[node] && !lbx_target_waits(f->context->target))
 		return lbx_formula_fail(t, t->nodes[key].begin, "%s", f->whys[node]);
 	if (n->kind == LBX_FORMULA_CALL) {
