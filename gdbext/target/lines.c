@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "target/core_modules.h"
@@ -23,14 +24,30 @@ struct lbx_lines {
 	char *vdso; /* the kernel's own module in a core; or NULL */
 	uint64_t vdso_at;
 	size_t vdso_size;
+	char root[32]; /* of a process that sees other files than we do: "/proc/12/root"; or "" */
 	struct lbx_dynamic_classes dynamic;
 	struct lbx_statics statics;
 	lbx_caller_fn *caller; /* or NULL */
 };
 
+/* As the process sees it: in a container another file may have its name here. */
+static int find_elf_of_process(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	const struct lbx_lines *lines = *data;
+	char path[PATH_MAX];
+
+	if (!lines || !lines->root[0] || *name != '/')
+		return dwfl_linux_proc_find_elf(module, data, name, base, file_name, elf);
+	int n = snprintf(path, sizeof path, "%s%s", lines->root, name);
+	int fd = n > 0 && (size_t)n < sizeof path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd >= 0)
+		*file_name = strdup(path);
+	return fd;
+}
+
 static char *debuginfo_path;
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_linux_proc_find_elf,
+	.find_elf = find_elf_of_process,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.debuginfo_path = &debuginfo_path,
 };
@@ -70,16 +87,6 @@ static void forget(struct lbx_lines *lines)
 	lines->dwfl = NULL;
 }
 
-struct lbx_lines *lbx_lines_of_process(pid_t pid)
-{
-	struct lbx_lines *lines = create(&callbacks);
-
-	if (lines && lines->dwfl &&
-	    (dwfl_linux_proc_report(lines->dwfl, pid) != 0 || dwfl_report_end(lines->dwfl, NULL, NULL) != 0))
-		forget(lines);
-	return lines;
-}
-
 static int remember(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, void *lines)
 {
 	(void)module;
@@ -87,6 +94,30 @@ static int remember(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 	(void)base;
 	*data = lines;
 	return DWARF_CB_OK;
+}
+
+static bool are_same(pid_t pid, const char *what)
+{
+	char path[64], own[32];
+	struct stat a, b;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
+	snprintf(own, sizeof own, "/proc/self/%s", what);
+	return stat(path, &a) != 0 || stat(own, &b) != 0 || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
+struct lbx_lines *lbx_lines_of_process(pid_t pid)
+{
+	struct lbx_lines *lines = create(&callbacks);
+
+	if (!lines || !lines->dwfl)
+		return lines;
+	if (!are_same(pid, "ns/mnt") || !are_same(pid, "root/"))
+		snprintf(lines->root, sizeof lines->root, "/proc/%d/root", (int)pid);
+	if (dwfl_linux_proc_report(lines->dwfl, pid) != 0 || dwfl_report_end(lines->dwfl, NULL, NULL) != 0 ||
+	    dwfl_getmodules(lines->dwfl, remember, lines, 0) < 0)
+		forget(lines);
+	return lines;
 }
 
 static void report_module(Dwfl *dwfl, const struct lbx_core_modules *modules, size_t i)
