@@ -238,6 +238,12 @@ static void look_into_function(struct walk *w, Dwarf_Die *die, const char *aroun
 	look_into(w, die, behind, whole, depth + 1);
 }
 
+/* What has functions in it, where that is a part of a function: g++ has lambdas and local classes there. */
+static bool is_local_class(int tag)
+{
+	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
 /* Whether there may be a static in a function: most have none, and their names are for nothing then. */
 static bool has_static(struct walk *w, Dwarf_Die *scope, int depth)
 {
@@ -250,7 +256,8 @@ static bool has_static(struct walk *w, Dwarf_Die *scope, int depth)
 		int tag = dwarf_tag(&die);
 		if (tag == DW_TAG_variable && dwarf_attr(&die, DW_AT_location, &attribute) && is_fixed(&attribute))
 			return true;
-		if (tag == DW_TAG_lexical_block && has_static(w, &die, depth + 1))
+		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_subprogram || is_local_class(tag)) &&
+		    has_static(w, &die, depth + 1))
 			return true;
 	} while (w->dies++ < MAX_DIES && dwarf_siblingof(&die, &die) == 0);
 	return false;
@@ -274,6 +281,10 @@ static void look_into(struct walk *w, Dwarf_Die *parent, const char *around, con
 			look_into(w, &die, within, function, depth + 1);
 		} else if (tag == DW_TAG_subprogram && has_static(w, &die, depth)) {
 			look_into_function(w, &die, around, depth);
+		} else if (is_local_class(tag) && function) {
+			name = dwarf_diename(&die);
+			snprintf(within, sizeof within, name ? "%s%s::" : "%s", around, name);
+			look_into(w, &die, within, function, depth + 1);
 		} else if (tag == DW_TAG_lexical_block && function) {
 			look_into(w, &die, around, function, depth + 1);
 		}

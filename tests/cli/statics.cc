@@ -84,6 +84,14 @@ int main()
 	best = std::make_shared<Net>();
 	best->layers = std::make_unique<std::vector<lb_tensor *>>(2, ones("best"));
 	pair = { nullptr, ones("second") };
+	struct local {
+		void go()
+		{
+			static lb_tensor *kept;
+			kept = ones("local");
+		}
+	};
+	local().go();
 	step(ones("stepped"));
 	elements = (float *)lb_data(plain);
 	abort();
