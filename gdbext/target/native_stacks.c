@@ -328,7 +328,7 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 static bool statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)
 {
 	struct stacks *s = stacks_of(stacks);
-	return s->lines && lbx_static_pointers(s->target, s->lines, fn, context, ret);
+	return s->lines && lbx_static_pointers(s->target, s->lines, threads_of(s), fn, context, ret);
 }
 
 /* An expression that is looked for in the frames of the first thread. */

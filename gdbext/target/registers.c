@@ -19,6 +19,7 @@ static const struct lbx_machine machines[] = {
 	    .preserved = 0xf0c8,
 	    .words = 27,
 	    .pc_at = 16,
+	    .thread_at = 21, /* fs_base */
 	    .at = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 },
 	},
 	{
@@ -31,6 +32,7 @@ static const struct lbx_machine machines[] = {
 	    .preserved = 0xbff80000,
 	    .words = 34,
 	    .pc_at = 32,
+	    .thread_at = -1,
 	    .at = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
 		    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 },
 	},
@@ -51,6 +53,8 @@ void lbx_registers_decode(const struct lbx_machine *machine, const void *words, 
 	for (int i = 0; i < machine->n; i++)
 		memcpy(&ret->r[i], from + machine->at[i] * sizeof *ret->r, sizeof *ret->r);
 	memcpy(&ret->pc, from + (size_t)machine->pc_at * sizeof ret->pc, sizeof ret->pc);
+	if (machine->thread_at >= 0)
+		memcpy(&ret->thread, from + (size_t)machine->thread_at * sizeof ret->thread, sizeof ret->thread);
 	ret->known = (uint32_t)((1ULL << machine->n) - 1);
 	ret->machine = machine;
 }

@@ -18,6 +18,7 @@ struct lbx_machine {
 	uint32_t preserved; /* those that a function must leave as they were */
 	/* user_regs_struct, the form in which ptrace and cores give them, in words of 8 bytes */
 	int words, pc_at;
+	int thread_at; /* of these the one that is the thread's own address; -1: none */
 	uint8_t at[LBX_REGISTERS];
 };
 
@@ -36,6 +37,7 @@ struct lbx_registers {
 	const struct lbx_machine *machine;
 	uint64_t tid;
 	uint64_t pc;
+	uint64_t thread; /* where what the C library keeps of the thread is; 0: not known */
 	uint32_t known; /* bit n: r[n] is right */
 	uint64_t r[LBX_REGISTERS];
 };

@@ -61,6 +61,7 @@ typedef bool lbx_pointer_fn(void *context, const struct lbx_pointer *pointer);
 /* Likewise one that a variable holds which is there for as long as the program runs. */
 struct lbx_static_place {
 	const char *variable; /* `cache` of `cache["ref"]` */
+	uint64_t thread; /* of which it is alone; 0: of all */
 	struct lbx_source_line declared; /* the function whose it is, or ""; where */
 };
 typedef bool lbx_static_fn(void *context, const struct lbx_pointer *pointer, const struct lbx_static_place *place);

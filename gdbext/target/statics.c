@@ -5,6 +5,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "target/demangle.h"
 #include "target/inlined.h"
 #include "target/location.h"
+#include "target/registers.h"
 #include "target/target.h"
 #include "target/type.h"
 
@@ -26,6 +28,7 @@ struct walk {
 	struct lbx_number_map addresses;
 	Dwarf_Die unit;
 	uint64_t bias;
+	bool is_program; /* the module is */
 	int dies;
 	bool is_short; /* of memory */
 };
@@ -106,6 +109,21 @@ static bool is_fixed(Dwarf_Attribute *attribute)
 	return dwarf_whatform(attribute) != DW_FORM_sec_offset && dwarf_whatform(attribute) != DW_FORM_loclistx &&
 	       dwarf_formblock(attribute, &block) == 0 && block.length &&
 	       (block.data[0] == DW_OP_addr || block.data[0] == DW_OP_addrx || block.data[0] == DW_OP_GNU_addr_index);
+}
+
+/* Likewise whether it is a place in the block that each thread has. */
+static bool is_of_thread(const struct walk *w, Dwarf_Attribute *attribute, uint64_t *ret)
+{
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (!w->is_program || !w->found->block || dwarf_whatform(attribute) == DW_FORM_sec_offset ||
+	    dwarf_whatform(attribute) == DW_FORM_loclistx || dwarf_getlocation(attribute, &ops, &n) != 0 || n != 2 ||
+	    (ops[0].atom != DW_OP_const4u && ops[0].atom != DW_OP_const8u) ||
+	    (ops[1].atom != DW_OP_form_tls_address && ops[1].atom != DW_OP_GNU_push_tls_address))
+		return false;
+	*ret = ops[0].number;
+	return true;
 }
 
 static bool locate(const struct walk *w, Dwarf_Attribute *attribute, uint64_t *ret)
@@ -208,11 +226,17 @@ static void look_at(struct walk *w, Dwarf_Die *die, const char *around, const ch
 	const char *name;
 	bool is_new;
 
-	if (!dwarf_attr(die, DW_AT_location, &attribute) || !is_fixed(&attribute))
+	if (!dwarf_attr(die, DW_AT_location, &attribute))
+		return;
+	one.is_of_thread = is_of_thread(w, &attribute, &one.address);
+	if (!one.is_of_thread && !is_fixed(&attribute))
 		return;
 	one.tag = lbx_type_of(die, &one.type);
 	if (!may_lead(w, &one.type, one.tag, 0) || !(name = dwarf_diename(die)) || strncmp(name, "__", 2) == 0 ||
-	    !locate(w, &attribute, &one.address) || !one.address || !see(w, &w->addresses, one.address, &is_new) || !is_new)
+	    (!one.is_of_thread && !locate(w, &attribute, &one.address)))
+		return;
+	uint64_t key = one.is_of_thread ? ~one.address : one.address;
+	if (!key || !see(w, &w->addresses, key, &is_new) || !is_new)
 		return;
 	w->is_short |= !add(w, die, around, function, &one);
 }
@@ -248,13 +272,15 @@ static bool is_local_class(int tag)
 static bool has_static(struct walk *w, Dwarf_Die *scope, int depth)
 {
 	Dwarf_Attribute attribute;
+	uint64_t unused;
 	Dwarf_Die die;
 
 	if (depth == MAX_DEPTH || dwarf_child(scope, &die) != 0)
 		return false;
 	do {
 		int tag = dwarf_tag(&die);
-		if (tag == DW_TAG_variable && dwarf_attr(&die, DW_AT_location, &attribute) && is_fixed(&attribute))
+		if (tag == DW_TAG_variable && dwarf_attr(&die, DW_AT_location, &attribute) &&
+		    (is_fixed(&attribute) || is_of_thread(w, &attribute, &unused)))
 			return true;
 		if ((tag == DW_TAG_lexical_block || tag == DW_TAG_subprogram || is_local_class(tag)) &&
 		    has_static(w, &die, depth + 1))
@@ -291,6 +317,61 @@ static void look_into(struct walk *w, Dwarf_Die *parent, const char *around, con
 	} while (w->dies++ < MAX_DIES && w->found->n < MAX_STATICS && !w->is_short && dwarf_siblingof(&die, &die) == 0);
 }
 
+/* ---- variables of threads ---- */
+
+/* A library is never loaded as a program, which tells that it is one. */
+static bool is_program(Elf *elf, const GElf_Ehdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	if (header->e_type == ET_EXEC)
+		return true;
+	while (header->e_type == ET_DYN && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr at;
+		GElf_Dyn entry;
+		if (!gelf_getshdr(section, &at) || at.sh_type != SHT_DYNAMIC)
+			continue;
+		Elf_Data *data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+			if (entry.d_tag == DT_FLAGS_1)
+				return entry.d_un.d_val & DF_1_PIE;
+	}
+	return false;
+}
+
+/* Where the program's block is has been settled when it was linked: right below the thread's own address (on x86-64). */
+static void find_block(struct walk *w, Dwfl_Module *module)
+{
+	GElf_Addr bias;
+	GElf_Ehdr header;
+	GElf_Phdr segment;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+
+	w->is_program = elf && gelf_getehdr(elf, &header) && header.e_machine == EM_X86_64 && is_program(elf, &header);
+	for (int i = 0; w->is_program && i < header.e_phnum; i++) {
+		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_TLS)
+			continue;
+		uint64_t align = segment.p_align > 1 ? segment.p_align : 1, within = -segment.p_vaddr & (align - 1);
+		if ((align & (align - 1)) == 0 && segment.p_memsz < 1u << 30 && align < 1u << 30)
+			w->found->block = ((segment.p_memsz - within + align - 1) & -align) + within;
+	}
+}
+
+/* glibc's struct of a thread has its own address first, then that of a vector of two words a module: where the thread has
+ * its block. The program's is the first. Other C libraries have none such there. */
+bool lbx_statics_block(struct lbx_target *target, const struct lbx_statics *statics, const struct lbx_registers *thread,
+		       uint64_t *ret)
+{
+	uint64_t own[3], first[2];
+
+	if (!statics->block || !thread->thread || !lbx_target_try_read(target, thread->thread, own, sizeof own) ||
+	    own[0] != thread->thread || own[2] != own[0] || !own[1] ||
+	    !lbx_target_try_read(target, own[1] + sizeof first, first, sizeof first))
+		return false;
+	*ret = thread->thread - statics->block;
+	return first[0] == *ret;
+}
+
 /* ---- all of them ---- */
 
 static int look_at_module(Dwfl_Module *module, void **data, const char *path, Dwarf_Addr base, void *context)
@@ -303,6 +384,7 @@ static int look_at_module(Dwfl_Module *module, void **data, const char *path, Dw
 	(void)data, (void)base;
 	if (lbx_is_common_library(name ? name + 1 : path))
 		return DWARF_CB_OK;
+	find_block(w, module);
 	while (w->dies < MAX_DIES && !w->is_short && (unit = dwfl_module_nextcu(module, unit, &bias))) {
 		w->unit = *unit;
 		w->bias = bias;

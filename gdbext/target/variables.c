@@ -16,6 +16,7 @@
 #include "target/dynamic.h"
 #include "target/inlined.h"
 #include "target/location.h"
+#include "target/registers.h"
 #include "target/statics.h"
 #include "target/type.h"
 #include "target/printable.h"
@@ -570,7 +571,8 @@ static bool take_static(void *context, const struct lbx_pointer *pointer)
 	return s->fn(s->context, pointer, &s->place);
 }
 
-static void visit_static(struct search *s, const struct lbx_static *one, int *looks, struct lbx_statics_told *told)
+static void visit_static(struct search *s, const struct lbx_static *one, uint64_t address, int *looks,
+			 struct lbx_statics_told *told)
 {
 	struct statics *statics = s->context;
 	struct lbx_source_line *declared = &statics->place.declared;
@@ -585,14 +587,29 @@ static void visit_static(struct search *s, const struct lbx_static *one, int *lo
 	s->pointers_left = MAX_POINTERS_OF_STATIC;
 	s->looks_left = its_looks;
 	s->is_full = s->is_cut = false;
-	visit(s, one->name, &type, one->tag, one->address, STEPS);
+	visit(s, one->name, &type, one->tag, address, STEPS);
 	*looks -= its_looks - (s->looks_left > 0 ? s->looks_left : 0);
 	if (s->is_cut && told->cut++ == 0)
 		snprintf(told->first_cut, sizeof told->first_cut, "%s", one->name);
 }
 
-bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, lbx_static_fn *fn, void *context,
-			 struct lbx_statics_told *ret)
+static void visit_of_threads(struct search *s, const struct lbx_statics *statics, const struct lbx_static *one,
+			     const struct lbx_threads *threads, int *looks, struct lbx_statics_told *told)
+{
+	struct lbx_static_place *place = &((struct statics *)s->context)->place;
+	uint64_t block;
+
+	for (int i = 0; threads && i < threads->n && !s->stopped; i++) {
+		if (!lbx_statics_block(s->scope.target, statics, &threads->list[i], &block))
+			continue;
+		place->thread = threads->list[i].tid;
+		visit_static(s, one, block + one->address, looks, told);
+	}
+	place->thread = 0;
+}
+
+bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_threads *threads,
+			 lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)
 {
 	struct statics to = { .fn = fn, .context = context };
 	struct search s = { .scope = { .target = target }, .lines = lines, .fn = take_static, .context = &to,
@@ -605,8 +622,13 @@ bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, lbx
 		return false;
 	ret->variables = statics->n;
 	ret->has_more = statics->is_cut;
-	for (size_t i = 0; i < statics->n && !s.stopped; i++)
-		visit_static(&s, &statics->list[i], &looks, ret);
+	for (size_t i = 0; i < statics->n && !s.stopped; i++) {
+		const struct lbx_static *one = &statics->list[i];
+		if (one->is_of_thread)
+			visit_of_threads(&s, statics, one, threads, &looks, ret);
+		else
+			visit_static(&s, one, one->address, &looks, ret);
+	}
 	return lb_ok();
 }
 

@@ -175,8 +175,10 @@ const struct lbx_command lbx_command_owner = {
 	.summary = "tell who holds a tensor, or whose memory a wild pointer leads to",
 	.help = "Of a tensor: its buffer, the tensors that share it or have it for an input, the\n"
 		"variables that lead to it, of the threads' frames, global ones and statics, also in\n"
-		"containers of C++, and all pointers to it in the program's memory. A pointer may be stale: freed memory keeps what it held. Through\n"
-		"gdbserver, large allocations and threads' stacks are not searched for them.\n"
+		"containers of C++, and all pointers to it in the program's memory. A pointer may be\n"
+		"stale: freed memory keeps what it held. Of thread-local variables the program's own\n"
+		"are looked at, by the command and on x86-64. Through gdbserver, large allocations\n"
+		"and threads' stacks are not searched.\n"
 		"Of an address: as `at`, and also near misses: how far it lies past the end of a\n"
 		"buffer or before its beginning; which frame's stack, or whose code, it is.\n"
 		LBX_T_HELP "\n"

@@ -192,25 +192,28 @@ static void tell_variable(const struct owners *o, uint64_t tid, const struct lbx
 		   where);
 }
 
-/* "global, main.cc:12"; "static of next, main.cc:14" */
-static void describe_static(const struct lbx_source_line *where, char *ret, size_t size)
+/* "global, main.cc:12"; "static of next, main.cc:14"; "global of thread 4711, main.cc:12" */
+static void describe_static(const struct lbx_static_place *place, char *ret, size_t size)
 {
+	const struct lbx_source_line *where = &place->declared;
 	size_t n = (size_t)snprintf(ret, size, where->function[0] ? "static of %s" : "global", where->function);
 
+	if (place->thread && n < size)
+		n += (size_t)snprintf(ret + n, size - n, "%s thread %" PRIu64, where->function[0] ? " in" : " of", place->thread);
 	if (where->file[0] && n < size)
 		snprintf(ret + n, size - n, ", %s:%d", where->file, where->line);
 }
 
-static void tell_static(const struct owners *o, const struct lbx_source_line *line, const struct lbx_pointer *pointer,
+static void tell_static(const struct owners *o, const struct lbx_static_place *place, const struct lbx_pointer *pointer,
 			bool is_record, bool is_first)
 {
 	struct lbx_out *out = o->context->out;
-	char where[sizeof *line];
+	char where[sizeof place->declared];
 
-	describe_static(line, where, sizeof where);
+	describe_static(place, where, sizeof where);
 	LBX_KEY(out, NULL,
-		json_pack("{s:o,s:n,s:n,s:o,s:s}", "variable", lbx_json_string(pointer->expression), "thread", "frame",
-			  "where", lbx_json_string(where), "is", is_record ? "tensor" : "pointer into tensor"));
+		json_pack("{s:o,s:o,s:n,s:o,s:s}", "variable", lbx_json_string(pointer->expression), "thread",
+			  place->thread ? json_integer((json_int_t)place->thread) : json_null(), "frame", "where", lbx_json_string(where), "is", is_record ? "tensor" : "pointer into tensor"));
 	lbx_field(out, is_first ? "variables" : "", FIELD);
 	lbx_styled(out, LBX_NAME, "%s", pointer->expression);
 	lbx_printf(out, "%s, %s\n", is_record ? "" : ", which points to its elements", where);
@@ -250,7 +253,7 @@ static bool take_static(void *context, const struct lbx_pointer *pointer, const 
 	if (o->n_of_variable++ >= OF_VARIABLE && o->limit != INT64_MAX)
 		return true;
 	if (is_shown(o, o->told++))
-		tell_static(o, &place->declared, pointer, held.place.kind == LBX_PLACE_RECORD, o->told == 1);
+		tell_static(o, place, pointer, held.place.kind == LBX_PLACE_RECORD, o->told == 1);
 	return true;
 }
 

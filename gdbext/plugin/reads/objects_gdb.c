@@ -114,7 +114,7 @@ bool lbx_objects_gdb_statics(struct lbx_stacks *stacks, lbx_static_fn *fn, void 
 	struct lbx_lines *lines = lbx_debug_info_gdb(target);
 
 	(void)stacks;
-	return lines && !lbx_bridge_waits() && lbx_static_pointers(target, lines, fn, context, ret);
+	return lines && !lbx_bridge_waits() && lbx_static_pointers(target, lines, NULL, fn, context, ret);
 }
 
 bool lbx_objects_gdb_elsewhere(struct lbx_stacks *stacks, const char *name, char *ret, size_t size)
