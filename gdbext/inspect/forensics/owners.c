@@ -133,13 +133,16 @@ static bool tell_related(const struct owners *o, const char *name, const char *k
 
 /* ---- variables ---- */
 
+static bool is_it(const struct owners *o, const struct lbx_place *place)
+{
+	return place->tensor.id == o->tensor->id && place->tensor.of == o->tensor->of;
+}
+
 static bool wants(void *context, const struct lbx_frame_view *frame, const struct lbx_pointer *pointer,
 		  const struct lbx_place *place)
 {
-	struct owners *o = context;
-
 	(void)frame, (void)pointer;
-	return place->tensor.id == o->tensor->id && place->tensor.of == o->tensor->of;
+	return is_it(context, place);
 }
 
 static bool view_threads(struct owners *o)
@@ -165,13 +168,6 @@ static bool view_threads(struct owners *o)
 			lb_clear_error();
 	}
 	return true;
-}
-
-static bool is_it(const struct owners *o, const struct lbx_frame_tensor *h)
-{
-	const struct lbx_tensor *t = &h->place.tensor;
-
-	return t->id == o->tensor->id && t->of == o->tensor->of;
 }
 
 static void tell_variable(const struct owners *o, uint64_t tid, const struct lbx_frame_view *frame,
@@ -213,7 +209,8 @@ static void tell_static(const struct owners *o, const struct lbx_static_place *p
 	describe_static(place, where, sizeof where);
 	LBX_KEY(out, NULL,
 		json_pack("{s:o,s:o,s:n,s:o,s:s}", "variable", lbx_json_string(pointer->expression), "thread",
-			  place->thread ? json_integer((json_int_t)place->thread) : json_null(), "frame", "where", lbx_json_string(where), "is", is_record ? "tensor" : "pointer into tensor"));
+			  place->thread ? json_integer((json_int_t)place->thread) : json_null(), "frame", "where",
+			  lbx_json_string(where), "is", is_record ? "tensor" : "pointer into tensor"));
 	lbx_field(out, is_first ? "variables" : "", FIELD);
 	lbx_styled(out, LBX_NAME, "%s", pointer->expression);
 	lbx_printf(out, "%s, %s\n", is_record ? "" : ", which points to its elements", where);
@@ -245,7 +242,7 @@ static bool take_static(void *context, const struct lbx_pointer *pointer, const 
 	if (!is_record && !(value >= o->begin && value < o->end))
 		return true;
 	lbx_places_find(o->places, value, &held.place);
-	if (!is_it(o, &held) || (held.place.kind == LBX_PLACE_RECORD && held.place.distance))
+	if (!is_it(o, &held.place) || (held.place.kind == LBX_PLACE_RECORD && held.place.distance))
 		return true;
 	if (o->variable != place->variable)
 		end_variable(o);
@@ -291,7 +288,7 @@ static bool tell_variables(struct owners *o)
 		for (int f = 0; f < o->threads[i].n; f++) {
 			const struct lbx_frame_view *frame = &o->threads[i].frames[f];
 			for (int h = 0; h < frame->n_held; h++)
-				if (is_it(o, &frame->held[h]) && is_shown(o, o->told++))
+				if (is_shown(o, o->told++))
 					tell_variable(o, o->threads[i].tid, frame, &frame->held[h], o->told == 1);
 			note_limits(o, frame);
 		}

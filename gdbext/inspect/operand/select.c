@@ -698,7 +698,8 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 		return lb_ok() && compute(context, text, VALUES, ret);
 	if (select_plain(context, text, quoted, VALUES, ret))
 		return true;
-	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || ret->object[0] || sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
+	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || ret->object[0] || sort == LBX_FORMULA_IS_NONE ||
+	    sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
 	    (context->target && lbx_target_waits(context->target)))
 		return false;
 	/* what is something else, as a handle that is none, has its own message */
