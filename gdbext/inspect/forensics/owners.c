@@ -259,24 +259,14 @@ static bool tell_statics(struct owners *o)
 {
 	struct lbx_stacks *stacks = o->context->stacks;
 	struct lbx_statics_told told;
-	char limits[sizeof o->limits];
 
 	if (!lbx_tensor_range(o->tensor, &o->begin, &o->end))
 		o->begin = o->end = 0;
 	if (!stacks || !stacks->ops->statics || !stacks->ops->statics(stacks, take_static, o, &told))
 		return lb_ok();
 	end_variable(o);
-	lbx_statics_limits(&told, limits, sizeof limits);
-	if (limits[0])
-		memcpy(o->limits, limits, sizeof limits);
+	lbx_statics_limits(&told, o->limits, sizeof o->limits);
 	return lb_ok();
-}
-
-/* The first that were met; those of what is there for as long as the program runs say more. */
-static void note_limits(struct owners *o, const struct lbx_frame_view *frame)
-{
-	if (!o->limits[0])
-		lbx_variables_limits(&frame->told, o->limits, sizeof o->limits);
 }
 
 static bool tell_variables(struct owners *o)
@@ -290,7 +280,7 @@ static bool tell_variables(struct owners *o)
 			for (int h = 0; h < frame->n_held; h++)
 				if (is_shown(o, o->told++))
 					tell_variable(o, o->threads[i].tid, frame, &frame->held[h], o->told == 1);
-			note_limits(o, frame);
+			lbx_variables_limits(&frame->told, o->limits, sizeof o->limits);
 		}
 	bool ok = tell_statics(o);
 	lbx_end(out);

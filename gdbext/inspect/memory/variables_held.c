@@ -87,14 +87,10 @@ static void find_statics(struct lbx_variables_held *h)
 {
 	struct lbx_stacks *stacks = h->context->stacks;
 	struct lbx_statics_told told;
-	char limits[sizeof h->limits];
 
 	h->since = h->n_names;
-	if (!stacks || !stacks->ops->statics || !stacks->ops->statics(stacks, take_static, h, &told))
-		return;
-	lbx_statics_limits(&told, limits, sizeof limits);
-	if (limits[0])
-		memcpy(h->limits, limits, sizeof limits);
+	if (stacks && stacks->ops->statics && stacks->ops->statics(stacks, take_static, h, &told))
+		lbx_statics_limits(&told, h->limits, sizeof h->limits);
 }
 
 /* "net" of `net.layers[0]->w` and of `*net`: the variable that an expression begins with. */
@@ -148,7 +144,7 @@ static bool find_of_threads(struct lbx_variables_held *h)
 		struct lbx_thread_view view;
 		h->frame = NULL;
 		if (lbx_thread_view_wanted(h->context, h->places, take_held, h, tids[i], MAX_FRAMES, LBX_TAIL, &view)) {
-			for (int f = 0; f < view.n && !h->limits[0]; f++)
+			for (int f = 0; f < view.n; f++)
 				lbx_variables_limits(&view.frames[f].told, h->limits, sizeof h->limits);
 			lbx_thread_view_release(&view);
 			ok = lb_ok() || lbx_target_waits(h->context->target);

@@ -11,6 +11,7 @@
 #include "base/vector.h"
 #include "inspect/graph/listings.h"
 #include "inspect/operand/gone.h"
+#include "inspect/say.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "target/loader.h"
@@ -393,30 +394,26 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	return wanted.value != 0;
 }
 
-static size_t describe_cut(uint64_t cut, const char *first, char *ret, size_t size)
+/* Behind what was met before. */
+static void say_cut(uint64_t cut, const char *first, char *ret, size_t size)
 {
-	size_t n = 0;
-
-	*ret = '\0';
 	if (cut)
-		n = (size_t)snprintf(ret, size, "not all of %s was looked through", first);
-	if (cut > 1 && n < size)
-		n += (size_t)snprintf(ret + n, size - n, ", nor of %" PRIu64 " other variable%s", cut - 1, LB_S(cut - 1));
-	return n;
+		lbx_say(ret, size, "%snot all of %s was looked through", *ret ? "; " : "", first);
+	if (cut > 1)
+		lbx_say(ret, size, ", nor of %" PRIu64 " other variable%s", cut - 1, LB_S(cut - 1));
 }
 
 void lbx_variables_limits(const struct lbx_variables_told *told, char *ret, size_t size)
 {
-	describe_cut(told->cut, told->first_cut, ret, size);
+	if (!*ret)
+		say_cut(told->cut, told->first_cut, ret, size);
 }
 
 void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size)
 {
-	size_t n = describe_cut(told->cut, told->first_cut, ret, size);
-
-	if (told->has_more && n < size)
-		snprintf(ret + n, size - n, "%sthere is more debug information than was searched for variables",
-			 n ? "; " : "");
+	say_cut(told->cut, told->first_cut, ret, size);
+	if (told->has_more)
+		lbx_say(ret, size, "%sthere is more debug information than was searched for variables", *ret ? "; " : "");
 }
 
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size)

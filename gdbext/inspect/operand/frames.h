@@ -78,10 +78,10 @@ bool lbx_describe_left_out(const struct lbx_thread_view *view, int i, char *ret,
  * know in the frame that it has selected is another's variable. */
 bool lbx_find_variable(struct lbx_context *context, const char *expression, uint64_t *ret);
 
-/* "not all of cache was looked through, nor of 2 other variables": which limits were met; or "". */
+/* Adds which limits were met: "not all of cache was looked through, nor of 2 other variables". */
 void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t size);
 
-/* The same of variables of a frame. */
+/* The same of variables of a frame; the first frame's alone. */
 void lbx_variables_limits(const struct lbx_variables_told *told, char *ret, size_t size);
 
 /* "in convolve at conv.c:42", or the address. */

@@ -205,8 +205,8 @@ const char lbx_definitions[] =
     "end\n"
     "define _lb_rounds\n"
     "while $_lb_more\n"
-	/* `thread apply` takes no $_thread, which has its value when it is asked for one */
     "dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
+	/* `thread apply` takes no $_thread, which has its value when it is asked for one */
     "if $_lb_more = 0, $_lb_thread = $_thread\n"
     "thread apply $_lb_thread -q -s frame apply level 0 -q -s echo\n"
     "else\n"
