@@ -332,12 +332,12 @@ static bool show_events(struct doctor *d)
 	return true;
 }
 
-static void show_values(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary)
+static bool show_values(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary)
 {
 	struct doctor *d = arg;
 
 	if (d->failed || !lbx_case_means(&d->c, t))
-		return;
+		return false;
 	if (d->sees & LBX_SEES_GRADIENTS && !lbx_gradients_take(&d->c.gradients, t, summary))
 		d->failed = true;
 	for (int i = 0; i < d->n; i++) {
@@ -345,6 +345,7 @@ static void show_values(void *arg, const struct lbx_tensor *t, const struct lbx_
 		if (d->c.rule->values && !d->c.rule->values(&d->c, d->checks[i].state, t, summary))
 			d->failed = true;
 	}
+	return true;
 }
 
 static bool look_at_values(struct doctor *d)

@@ -233,9 +233,8 @@ static bool look(struct lbx_context *context, struct scan *scan, const struct lb
 	}
 	ret->searched++;
 	ret->bytes += (uint64_t)lbx_tensor_nbytes(t);
-	if (scan->look)
-		scan->look(scan->arg, t, &scan->summary);
-	if (scan->summary.finite == scan->summary.count || take_mask(scan, t, ret))
+	bool is_meant = !scan->look || scan->look(scan->arg, t, &scan->summary);
+	if (scan->summary.finite == scan->summary.count || take_mask(scan, t, ret) || !is_meant)
 		return true;
 	if (ret->first == 0)
 		ret->first = t->id;

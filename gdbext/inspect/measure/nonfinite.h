@@ -15,8 +15,8 @@ struct lbx_nonfinite {
 	char mask[LBX_DESCRIPTION_MAX]; /* the first of those */
 };
 
-/* Of each tensor that is looked at, its statistics. */
-typedef void lbx_look(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary);
+/* Of each tensor that is looked at, its statistics. True if it is to be told of where it holds NaN or Inf. */
+typedef bool lbx_look(void *arg, const struct lbx_tensor *t, const struct lbx_summary *summary);
 
 /* Looks at floating tensors in the order in which they were computed, for `seconds` at most; but first, of a program that
  * stands still, at those that an evaluation under way has computed. A

@@ -145,23 +145,9 @@ static bool tell(struct lbx_case *c, const struct lbx_findings *found)
 	return lb_ok();
 }
 
-/* Those that were not asked for. */
-static void drop_others(struct lbx_case *c, struct lbx_findings *found)
-{
-	struct lbx_tensor t;
-	int n = 0;
-
-	for (int i = 0; i < found->n; i++)
-		if (lbx_tensor_by_key(&found->list[i].key, &t) && lbx_case_means(c, &t))
-			found->list[n++] = found->list[i];
-	found->n = n;
-	lb_clear_error();
-}
-
 static bool conclude(struct lbx_case *c, void *state)
 {
 	(void)state;
-	drop_others(c, &c->diagnosis->bad);
 	return !c->diagnosis->bad.n || tell(c, &c->diagnosis->bad);
 }
 
