@@ -10,6 +10,52 @@
 	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
 	"with print elements 0xc8 -- with print repeats 0xa -- with print object off -- with print max-depth 0x14 --"
 
+/* What every command runs stands where it is called, not in commands of its own: each of those takes gdb some 15 us more. */
+
+/* A command in C, or what reads like it. No command tells the language that is in force, but arithmetic does: only the
+ * likes of C leave the sum of two floats a float, which then has no room for the second. */
+#define IN_C(command) \
+	"if $_lb_large + $_lb_unit - $_lb_large\n_lb_as_c " command "\nelse\n" command "\nend\n"
+
+/* In the user's language: no assignment, no comparison for equality. */
+#define PUT_LANGUAGE "dump binary value " LBX_LANGUAGE_FILE " $_gdb_setting_str($_lb_language)\n"
+
+/* The other settings, in C (bridge.c, struct settings), behind two registers of the selected frame. */
+#define PUT_SETTINGS(pc, sp) \
+	"dump binary value " LBX_SETTINGS_FILE " {(unsigned long long)" pc ", (unsigned long long)" sp ", " \
+	"(unsigned long long)$_inferior, (unsigned long long)$_gdb_setting($_lb_style), " \
+	"(unsigned long long)$_gdb_setting($_lb_width), (unsigned long long)$_gdb_setting($_lb_radix)}\n"
+
+/* The line, or what there is of it since the last word was put. */
+#define PUT_REQUEST \
+	"if $_lb_words\n" \
+	"append binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n" \
+	"set $_lb_words = 0\n" \
+	"else\n" \
+	"dump binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n" \
+	"end\n"
+
+/* A round, which begins with what is to be put where there is a thread, or where there is none: before the response says
+ * "no answer", since gdb may look at its frames for a register, and would find the request. `thread apply` takes no
+ * $_thread, which has its value when it is asked for one. */
+#define ROUND(put, put_without) \
+	"if $_lb_more = 0, $_lb_thread = $_thread\n" put AWAIT \
+	"thread apply $_lb_thread -q -s frame apply level 0 -q -s echo\n" \
+	"else\n" put_without AWAIT \
+	"_tensor_reload\n" \
+	"end\n" \
+	"source " LBX_RESPONSE_FILE "\n"
+#define AWAIT "dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
+#define MORE_ROUNDS "while $_lb_more\n" ROUND("", "") "end\n"
+
+/* What makes the program run: by now no response is being read, and a stop's commands may ask; in the user's language,
+ * since the program may stop in a frame of another. */
+#define MAY_GO \
+	"if $_lb_going\n" \
+	"_lb_c _lb_gone\n" \
+	"eval \"%s\", $_lb_go\n" \
+	"end\n"
+
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. They hold the numbers, too: gdb reads
  * digits in the user's `input-radix`, where "8" may be none and "10" sixteen. Only 0 and 1 are the same in
@@ -100,16 +146,6 @@ const char lbx_definitions[] =
     "define _lb_leave_end\n"
     "delete breakpoints $_lb_end\n"
     "end\n"
-	/* in the user's language: no assignment, no comparison for equality */
-    "define _lb_put_language\n"
-    "dump binary value " LBX_LANGUAGE_FILE " $_gdb_setting_str($_lb_language)\n"
-    "end\n"
-	/* the others, in C (bridge.c, struct settings), behind two registers of the selected frame */
-    "define _lb_put_settings\n"
-    "dump binary value " LBX_SETTINGS_FILE " {(unsigned long long)$arg0, (unsigned long long)$arg1, "
-    "(unsigned long long)$_inferior, (unsigned long long)$_gdb_setting($_lb_style), "
-    "(unsigned long long)$_gdb_setting($_lb_width), (unsigned long long)$_gdb_setting($_lb_radix)}\n"
-    "end\n"
 	/* seldom set: it need not be told with each line */
     "define _lb_put_sysroot\n"
     "dump binary value " LBX_SYSROOT_FILE " $_gdb_setting_str($_lb_sysroot)\n"
@@ -121,8 +157,7 @@ const char lbx_definitions[] =
     "define _lb_begin\n"
     "if $_lb_unarmed\n"
     "_lb_arm\n"
-    "end\n"
-    "_lb_put_language\n"
+    "end\n" PUT_LANGUAGE
     "end\n"
 	/* where the first command has loaded us (start.gdb.in) */
     "define _lb_first\n"
@@ -136,28 +171,18 @@ const char lbx_definitions[] =
     "_lb_quiet _lb_warned 0\n"
     "with language c -- $arg0\n"
     "end\n"
-	/* a command in C, or what reads like it. No command tells the language that is in force, but arithmetic
-	 * does: only the likes of C leave the sum of two floats a float, which then has no room for the second */
-    "define _lb_c\n"
-    "if $_lb_large + $_lb_unit - $_lb_large\n"
-    "_lb_as_c $arg0\n"
-    "else\n$arg0\n"
-    "end\n"
+    "define _lb_c\n" IN_C("$arg0")
     "end\n"
     "alias _lbs = " LBX_CARRIER "\n"
     "set $_lb_words = 0\n"
     "set $_lb_blank = ' '\n"
-    "define _lb_request\n"
-    "if $_lb_words\n"
-    "append binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
-    "else\n"
-    "dump binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
+    "set $_lb_word = 0\n"
+    "define _lb_from\n"
+    "set $_lb_word = $_lb_few\n"
     "end\n"
-    "end\n"
-    "define _lb_keep\n"
-    "_lb_request\n"
+    "define _lb_keep\n" PUT_REQUEST
     "append binary value " LBX_REQUEST_FILE " $_lb_blank\n"
-    "set $_lb_words = 1\n"
+    "set $_lb_words = 1, $_lb_word = $_lb_word + 1\n"
     "end\n"
 	/* one more word: those before go to the request */
     "define _lbn\n"
@@ -165,55 +190,21 @@ const char lbx_definitions[] =
     "_lbs $arg0\n"
     "end\n"
     "set $_lb_going = 0\n"
-    "define _lb_put_all\n"
-    "if $_thread\n"
-    "_lb_put_settings $pc $sp\n"
-    "else\n"
-    "_lb_put_settings 0 0\n"
-    "end\n"
-    "end\n"
 	/* where the thread runs, gdb refuses to read its registers, and says so */
-    "define _tensor_call\n"
-    "_lb_request\n"
-    "set $_lb_words = 0, $_lb_more = 1\n"
-    "_lb_put_all\n"
-    "_lb_rounds\n"
+    "define _tensor_call\n" PUT_REQUEST
+    ROUND(PUT_SETTINGS("$pc", "$sp"), PUT_SETTINGS("0", "0")) MORE_ROUNDS
     "end\n"
-	/* what makes the program run: by now no response is being read, and a stop's commands may ask; in the
-	 * user's language, since the program may stop in a frame of another */
     "define _lb_gone\n"
     "set $_lb_going = 0\n"
     "end\n"
-    "define _lb_may_go\n"
-    "if $_lb_going\n"
-    "_lb_c _lb_gone\n"
-    "eval \"%s\", $_lb_go\n"
-    "end\n"
-    "end\n"
-    "define _lb_call\n"
-    "_lb_c _tensor_call\n"
-    "_lb_may_go\n"
+    "define _lb_call\n" IN_C("_tensor_call") MAY_GO
     "end\n"
 	/* where another frame may be selected, its language is in force from there on */
     "define _lb_call_selecting\n"
-    "_lb_as_c _tensor_call\n"
-    "_lb_may_go\n"
+    "_lb_as_c _tensor_call\n" MAY_GO
     "end\n"
     "define _lb_serve\n"
-    "set $_lb_more = 1\n"
-    "_lb_rounds\n"
-    "end\n"
-    "define _lb_rounds\n"
-    "while $_lb_more\n"
-    "dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
-	/* `thread apply` takes no $_thread, which has its value when it is asked for one */
-    "if $_lb_more = 0, $_lb_thread = $_thread\n"
-    "thread apply $_lb_thread -q -s frame apply level 0 -q -s echo\n"
-    "else\n"
-    "_tensor_reload\n"
-    "end\n"
-    "source " LBX_RESPONSE_FILE "\n"
-    "end\n"
+    "set $_lb_more = 1\n" MORE_ROUNDS
     "end\n"
 	/* what the plugin has to know first; to ask would run a script (symbol_file.c) */
     "define _lb_stop_asked\n"
@@ -237,10 +228,8 @@ const char lbx_definitions[] =
     "define _lb_stop\n"
     "if $_thread\n"
 	/* an error here would have gdb forget the commands of the stop */
-    "if $_gdb_setting($_lb_threads_run)\n"
-    "_lb_put_settings 0 0\n"
-    "else\n"
-    "_lb_put_settings $pc $sp\n"
+    "if $_gdb_setting($_lb_threads_run)\n" PUT_SETTINGS("0", "0")
+    "else\n" PUT_SETTINGS("$pc", "$sp")
     "end\n"
     "_lb_record _lb_stop_asked 0\n"
     "_lb_serve\n"
@@ -252,8 +241,7 @@ const char lbx_definitions[] =
     "end\n"
     "end\n"
     "end\n"
-    "define _lb_stopped\n"
-    "_lb_put_language\n"
+    "define _lb_stopped\n" PUT_LANGUAGE
     "_lb_c _lb_stop\n"
     "end\n"
     "define _tensor_stopped\n"

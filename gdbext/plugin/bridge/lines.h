@@ -30,6 +30,7 @@ struct lbx_context;
 #define LBX_CALL "_called"
 #define LBX_CALLED "@lb called"
 /* In place of a line with more words than the script can hand over. */
+#define LBX_MAX_WORDS 64
 #define LBX_TOO_MANY_WORDS "_too-many-words"
 
 /* The option that is a command, below each command whose options complete (script.c), and behind their lines' names. The other

@@ -17,7 +17,7 @@
 #include "record/trace.h"
 #include "symtab.h"
 
-enum { MAX_WORDS = 16, FEW_WORDS = 4 };
+enum { FEW_WORDS = 4 };
 
 const char *lbx_script_plugin_path(void)
 {
@@ -28,15 +28,15 @@ const char *lbx_script_plugin_path(void)
 	return info.dli_fname;
 }
 
-/* What tells languages apart; $_lb_N for each count of words that a command may have, and which counts are few. */
+/* What tells languages apart; $_lb_N for each count of words that a command may have, and which counts are few, or one. */
 static void set_numbers(struct text *script)
 {
 	text_printf(script, "set $_lb_large = (float)0x1000000, $_lb_unit = (float)1");
-	for (int i = 0; i <= MAX_WORDS; i++)
+	for (int i = 0; i <= LBX_MAX_WORDS; i++)
 		text_printf(script, ", $_lb_%d = %#x", i, (unsigned)i);
 	for (int i = 0; i < FEW_WORDS; i++)
 		text_printf(script, ", $_lb_few_%d = 1", i);
-	text_printf(script, "\n");
+	text_printf(script, ", $_lb_one_1 = 1, $_lb_few = %#x\n", (unsigned)FEW_WORDS);
 }
 
 static void take_words(struct text *script, const char *name, int words)
@@ -47,30 +47,25 @@ static void take_words(struct text *script, const char *name, int words)
 	text_printf(script, "\n");
 }
 
-static void take_either(struct text *script, const char *name, int less)
-{
-	text_printf(script, "if $_lb_$argc > $_lb_%d\n", less);
-	take_words(script, name, less + 1);
-	text_printf(script, "else\n");
-	take_words(script, name, less);
-	text_printf(script, "end\n");
-}
-
-/* gdb substitutes each word of the user's line only by its number, so there is one variant for each count of words.
- * Beyond a few the words are passed on one by one: gdb reads a script byte by byte, and starts the slower the longer the
- * definitions are. Each line that runs takes it some 20 us. */
+/* gdb substitutes each word of the user's line only by its number, so there is one variant for each count of words, first
+ * of all for the one that is typed most: each line that runs takes gdb some 20 us. Beyond a few the words are passed on one
+ * by one: gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
 static void define_body(struct text *script, const char *name, bool selects_frame)
 {
 	_Static_assert(FEW_WORDS == 4, "each has its place here");
-	text_printf(script, "source " LBX_SETTLE_FILE "\n_lb_begin\nif $_lb_few_$argc\nif $_lb_$argc > $_lb_1\n");
-	take_either(script, name, 2);
+	text_printf(script, "source " LBX_SETTLE_FILE "\n_lb_begin\nif $_lb_one_$argc\n");
+	take_words(script, name, 1);
+	text_printf(script, "else\nif $_lb_few_$argc\nif $_lb_$argc > $_lb_2\n");
+	take_words(script, name, 3);
+	text_printf(script, "else\nif $_lb_$argc > $_lb_0\n");
+	take_words(script, name, 2);
 	text_printf(script, "else\n");
-	take_either(script, name, 0);
-	text_printf(script, "end\nelse\nif $_isvoid($_lb_$argc)\n_lbs " LBX_TOO_MANY_WORDS "\nelse\n");
+	take_words(script, name, 0);
+	text_printf(script, "end\nend\nelse\nif $_isvoid($_lb_$argc)\n_lbs " LBX_TOO_MANY_WORDS "\nelse\n");
 	take_words(script, name, FEW_WORDS);
-	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
-		text_printf(script, "if $_lb_$argc > $_lb_%d\n_lbn $arg%d\nend\n", word, word);
-	text_printf(script, "end\nend\n%s\n", selects_frame ? "_lb_call_selecting" : "_lb_call");
+	text_printf(script, "_lb_c _lb_from\nwhile $_lb_$argc > $_lb_word\neval \"_lbn $arg%%d\", $_lb_word\nend\n"
+			    "end\nend\nend\n%s\n",
+		    selects_frame ? "_lb_call_selecting" : "_lb_call");
 }
 
 static void define(struct text *script, const char *command, const char *name, bool selects_frame)

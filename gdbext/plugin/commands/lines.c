@@ -131,7 +131,8 @@ static bool run_too_many_words(struct lbx_context *context, const char *words)
 {
 	(void)context;
 	(void)words;
-	return lb_fail("more words than gdb can pass on (16): leave out blanks in slices and expressions");
+	return lb_fail("more words than gdb can pass on (%d): leave out blanks in slices and expressions",
+		       LBX_MAX_WORDS);
 }
 
 const struct lbx_line lbx_gdb_lines[] = {

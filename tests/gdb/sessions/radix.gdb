@@ -17,8 +17,8 @@ print $tensor_id, $tensor_max
 print $tensor_mean
 pipe tensor origin bad | cat >/dev/null
 print $tensor_origin
-tensor print 1 2 3 4 5 6 7 8 9 a b c d e f g
-tensor print 1 2 3 4 5 6 7 8 9 a b c d e f g h
+tensor print 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64
+tensor print 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65
 show language
 numbers
 set language ada
