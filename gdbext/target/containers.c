@@ -630,16 +630,73 @@ static bool find_llvm_table(struct lbx_target *target, const struct lbx_object *
 	return true;
 }
 
+static bool is_string(const struct lbx_object *o)
+{
+	Dwarf_Die type = o->type;
+	return begins(dwarf_diename(&type), "basic_string<char");
+}
+
+/* A character and a bool are numbers, too. */
+static bool is_number(const struct lbx_object *key)
+{
+	Dwarf_Die type = key->type;
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+
+	if (key->tag == DW_TAG_enumeration_type)
+		return true;
+	return dwarf_attr(&type, DW_AT_encoding, &attribute) && dwarf_formudata(&attribute, &encoding) == 0 &&
+	       (encoding == DW_ATE_signed || encoding == DW_ATE_unsigned || encoding == DW_ATE_signed_char ||
+		encoding == DW_ATE_unsigned_char || encoding == DW_ATE_boolean);
+}
+
+/* libc++ has its pairs within something else. */
+static void unwrap_pair(struct lbx_target *target, struct lbx_container *c)
+{
+	struct lbx_object whole = c->element, pair;
+
+	whole.address = 0;
+	if (!find_any(target, &whole, "__cc_", NULL, &pair) && !find_any(target, &whole, "__cc", NULL, &pair))
+		return;
+	c->element = pair;
+	c->value_at += pair.address;
+}
+
+/* Keys that are neither texts nor numbers cannot be written: what is there has numbers then, as in a multimap. Where keys
+ * are fractions, `m[2]` would be another element in C++. */
+static void number_odd_keys(struct lbx_target *target, struct lbx_container *c)
+{
+	struct lbx_object pair = c->element, key;
+
+	pair.address = 0;
+	if (!find_any(target, &pair, "first", NULL, &key) || is_string(&key) || is_number(&key))
+		return;
+	if (key.tag == DW_TAG_base_type) {
+		c->kind = LBX_UNREAD;
+		c->nothing = "has keys that are fractions, which are not read: a variable that refers to an element can be named, "
+			     "and `list` shows all tensors";
+		return;
+	}
+	c->kind = LBX_LIST;
+	unwrap_pair(target, c);
+}
+
 static bool find_map(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
 {
 	ret->kind = LBX_MAP;
-	return find_gnu_tree(target, o, ret) || find_llvm_tree(target, o, ret);
+	if (!find_gnu_tree(target, o, ret) && !find_llvm_tree(target, o, ret))
+		return false;
+	number_odd_keys(target, ret);
+	return true;
 }
 
 static bool find_table(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
 {
 	ret->kind = LBX_MAP;
-	return find_gnu_table(target, o, ret) || find_llvm_table(target, o, ret);
+	if (!find_gnu_table(target, o, ret) && !find_llvm_table(target, o, ret))
+		return false;
+	number_odd_keys(target, ret);
+	return true;
 }
 
 /* ---- sets, and maps that may have a key twice: what they hold has numbers, in the order in which one goes through them ---- */
@@ -654,18 +711,6 @@ static bool find_unordered_set(struct lbx_target *target, const struct lbx_objec
 {
 	ret->kind = LBX_LIST;
 	return find_gnu_table(target, o, ret) || find_llvm_table(target, o, ret);
-}
-
-/* libc++ has its pairs within something else. */
-static void unwrap_pair(struct lbx_target *target, struct lbx_container *c)
-{
-	struct lbx_object whole = c->element, pair;
-
-	whole.address = 0;
-	if (!find_any(target, &whole, "__cc_", NULL, &pair) && !find_any(target, &whole, "__cc", NULL, &pair))
-		return;
-	c->element = pair;
-	c->value_at += pair.address;
 }
 
 static bool find_multimap(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
@@ -688,11 +733,10 @@ static bool find_unordered_multimap(struct lbx_target *target, const struct lbx_
 static bool read_string(struct lbx_target *target, const struct lbx_object *o, char *ret, size_t size)
 {
 	struct lbx_object pointer;
-	Dwarf_Die type = o->type;
 	uint64_t at, n;
 	uint8_t small[24];
 
-	if (!begins(dwarf_diename(&type), "basic_string<char"))
+	if (!is_string(o))
 		return false;
 	if (find_any(target, o, "_M_dataplus", NULL, &pointer)) {
 		if (!read_word(target, pointer.address, &at) || !find_number(target, o, "_M_string_length", NULL, &n))
@@ -713,20 +757,6 @@ static bool read_string(struct lbx_target *target, const struct lbx_object *o, c
 		}
 	}
 	return n < size && lbx_target_try_read(target, at, ret, n + 1) && strnlen(ret, n + 1) == n;
-}
-
-/* A character and a bool are numbers, too. */
-static bool is_number(const struct lbx_object *key)
-{
-	Dwarf_Die type = key->type;
-	Dwarf_Attribute attribute;
-	Dwarf_Word encoding;
-
-	if (key->tag == DW_TAG_enumeration_type)
-		return true;
-	return dwarf_attr(&type, DW_AT_encoding, &attribute) && dwarf_formudata(&attribute, &encoding) == 0 &&
-	       (encoding == DW_ATE_signed || encoding == DW_ATE_unsigned || encoding == DW_ATE_signed_char ||
-		encoding == DW_ATE_unsigned_char || encoding == DW_ATE_boolean);
 }
 
 void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX])

@@ -19,7 +19,8 @@ enum lbx_container_kind {
 	LBX_LEADS,    /* a smart pointer */
 	LBX_HOLDS,    /* one object in itself, or none */
 	LBX_SEQUENCE, /* elements that have numbers */
-	LBX_LIST,     /* likewise, each of which leads to the next; also of a set, and the pairs of a multimap */
+	LBX_LIST,     /* likewise, each of which leads to the next; also of a set, and the pairs of a multimap, or of
+		       * a map whose keys are neither texts nor numbers */
 	LBX_MAP,
 	LBX_TUPLE,
 	LBX_UNREAD, /* what it holds is not known: `nothing` says why, as that it is damaged */

@@ -106,6 +106,16 @@ struct Affine {
 
 enum class Kind { attention, mlp };
 
+// Keys that nobody can type.
+struct Span {
+	long first, length;
+	bool operator==(const Span &) const = default;
+};
+
+struct SpanHash {
+	size_t operator()(const Span &s) const { return s.first * 31 + s.length; }
+};
+
 template <typename T, int N>
 struct Stack {
 	std::array<T, N> rows;
@@ -148,6 +158,8 @@ struct Net : Module {
 	std::forward_list<Tensor> ahead;
 	std::set<lb_tensor *> seen;
 	std::multimap<std::string, Tensor> several;
+	std::unordered_map<Span, Tensor, SpanHash> spans;
+	std::map<std::pair<int, int>, std::vector<Tensor>> corners;
 
 	void forward(int i);
 };
@@ -232,6 +244,8 @@ int main()
 	net->ahead.push_front(nn::full("ahead0", 96));
 	net->seen.insert(net->mask->get());
 	net->several.emplace("a", nn::full("several0", 97));
+	net->spans[{ 48, 16 }] = nn::full("span0", 98);
+	net->corners[{ 0, 1 }] = { nn::full("corner0", 99), nn::full("corner1", 100) };
 	net->forward(2);
 	return !lb_ok();
 }
