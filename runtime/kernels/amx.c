@@ -4,16 +4,18 @@
 
 enum {
 	PIECES = 16,            /* of strips, at a time: those of the rows' strip stay in the nearest cache */
-	BLOCK = 256,            /* rows and columns of a task: all it reads and writes stays in the next one */
+	LARGE = 512,            /* rows and columns of a task: what it reads and writes meanwhile stays in the next cache */
+	SMALL = 256,            /* where large ones would be too few for all cores */
+	TASKS = 4,              /* for a core */
 	GRAIN_PACKED = 1 << 15, /* elements worth a thread */
 	GRAIN = 1 << 22,        /* products */
-	SUMS_ROW = BLOCK + 16,  /* floats: rows of a power of two would meet in one set of the cache */
 };
 
 struct job {
 	const struct lb_gemm *g;
 	uint32_t *left, *right;
 	float *sums; /* where `to` is rounded */
+	int64_t block; /* rows and columns of a task */
 	bool add;
 	_Atomic bool odd; /* there is an element that AMX does not multiply */
 };
@@ -75,10 +77,11 @@ struct place {
 	int64_t row, column, m, n;
 };
 
-static struct place place_of(const struct lb_gemm *g, int64_t task)
+static struct place place_of(const struct job *job, int64_t task)
 {
-	int64_t high = (g->m + BLOCK - 1) / BLOCK, i = task % high * BLOCK, j = task / high * BLOCK;
-	return (struct place){ i, j, least(g->m - i, BLOCK), least(g->n - j, BLOCK) };
+	const struct lb_gemm *g = job->g;
+	int64_t block = job->block, high = (g->m + block - 1) / block, i = task % high * block, j = task / high * block;
+	return (struct place){ i, j, least(g->m - i, block), least(g->n - j, block) };
 }
 
 /* sums = or += block `task` of the product. */
@@ -87,7 +90,7 @@ static void multiply_block(const struct job *job, int64_t task, float *sums, int
 	const struct lb_gemm *g = job->g;
 	bool f16 = g->dtype == LB_F16;
 	int64_t apart = strip_words(g->dtype, g->k), all = pieces_of(g->k), some = f16 ? PIECES / 2 : PIECES;
-	struct place at = place_of(g, task);
+	struct place at = place_of(job, task);
 	const uint32_t *a = job->left + at.row / LB_AMX_STRIP * apart, *b = job->right + at.column / LB_AMX_STRIP * apart;
 	for (int64_t p = 0; p < all; p += some)
 		lb_tiles()->multiply_amx(f16, at.m, at.n, a + p * piece_words(g->dtype), b + p * piece_words(g->dtype), apart,
@@ -99,15 +102,21 @@ static void multiply_blocks(void *arg, int64_t begin, int64_t end)
 	const struct job *job = arg;
 	const struct lb_gemm *g = job->g;
 	for (int64_t task = begin; task < end; task++) {
-		struct place at = place_of(g, task);
+		struct place at = place_of(job, task);
 		multiply_block(job, task, (float *)(void *)g->to + at.row * g->to_row + at.column, g->to_row);
 	}
 }
 
-/* Floats of the sums of a task. */
-static int64_t task_sums(int64_t m)
+/* Floats of a row of a task's sums: rows of a power of two would meet in one set of the cache. */
+static int64_t sums_row(int64_t block)
 {
-	return strips_of(least(m, BLOCK)) * LB_AMX_STRIP * SUMS_ROW;
+	return block + 16;
+}
+
+/* Floats of the sums of a task. */
+static int64_t task_sums(int64_t m, int64_t block)
+{
+	return strips_of(least(m, block)) * LB_AMX_STRIP * sums_row(block);
 }
 
 /* The sums of its first task's place serve for all: they stay in the cache. */
@@ -115,55 +124,65 @@ static void multiply_rounded(void *arg, int64_t begin, int64_t end)
 {
 	const struct job *job = arg;
 	const struct lb_gemm *g = job->g;
-	float *sums = job->sums + begin * task_sums(g->m);
+	float *sums = job->sums + begin * task_sums(g->m, job->block);
+	int64_t row = sums_row(job->block);
 	lb_tile_fn *round = lb_tiles()->convert(g->dtype, LB_F32);
 	for (int64_t task = begin; task < end; task++) {
-		struct place at = place_of(g, task);
-		multiply_block(job, task, sums, SUMS_ROW);
+		struct place at = place_of(job, task);
+		multiply_block(job, task, sums, row);
 		for (int64_t i = 0; i < at.m; i++)
-			round(at.n, g->to + ((at.row + i) * g->to_row + at.column) * 2, sums + i * SUMS_ROW, NULL, NULL);
+			round(at.n, g->to + ((at.row + i) * g->to_row + at.column) * 2, sums + i * row, NULL, NULL);
 	}
 }
 
-static int64_t tasks_of(int64_t m, int64_t n)
+static int64_t tasks_of(int64_t m, int64_t n, int64_t block)
 {
-	return (m + BLOCK - 1) / BLOCK * ((n + BLOCK - 1) / BLOCK);
+	return (m + block - 1) / block * ((n + block - 1) / block);
+}
+
+static int64_t block_of(const struct lb_gemm *g)
+{
+	return tasks_of(g->m, g->n, LARGE) < TASKS * lb_parallel_width() ? SMALL : LARGE;
 }
 
 int64_t lb_amx_sums(int64_t m, int64_t n)
 {
-	return tasks_of(m, n) * task_sums(m) * 4;
+	int64_t large = tasks_of(m, n, LARGE) * task_sums(m, LARGE), small = tasks_of(m, n, SMALL) * task_sums(m, SMALL);
+	return (large < small ? small : large) * 4;
 }
 
-static int64_t grain_of(const struct lb_gemm *g)
+static int64_t grain_of(const struct job *job)
 {
-	return GRAIN / (least(g->m, BLOCK) * least(g->n, BLOCK) * g->k + 1) + 1;
+	const struct lb_gemm *g = job->g;
+	return GRAIN / (least(g->m, job->block) * least(g->n, job->block) * g->k + 1) + 1;
 }
 
 /* False if there is an element that AMX does not multiply. */
-static bool pack(const struct lb_exec *exec, struct job *job)
+static bool pack(const struct lb_exec *exec, struct job *job, bool left_alone)
 {
 	const struct lb_gemm *g = job->g;
 	int64_t grain = GRAIN_PACKED / (LB_AMX_STRIP * g->k + 1) + 1;
 	lb_parallel(exec, strips_of(g->m), grain, pack_left, job);
-	lb_parallel(exec, strips_of(g->n), grain, pack_right, job);
+	if (!left_alone)
+		lb_parallel(exec, strips_of(g->n), grain, pack_right, job);
 	return !atomic_load_explicit(&job->odd, memory_order_relaxed);
 }
 
 bool lb_multiply_amx(const struct lb_exec *exec, const struct lb_gemm *g, bool add, void *left, void *right)
 {
-	struct job job = { .g = g, .left = left, .right = right, .add = add };
-	if (!pack(exec, &job))
+	struct job job = { .g = g, .left = left, .right = right, .add = add, .block = block_of(g) };
+	if (!pack(exec, &job, false))
 		return false;
-	lb_parallel(exec, tasks_of(g->m, g->n), grain_of(g), multiply_blocks, &job);
+	lb_parallel(exec, tasks_of(g->m, g->n, job.block), grain_of(&job), multiply_blocks, &job);
 	return true;
 }
 
-bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *g, void *left, void *right, void *sums)
+bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *g, bool packed, void *left, void *right,
+			     void *sums)
 {
-	struct job job = { .g = g, .left = left, .right = right, .sums = sums };
-	if (!pack(exec, &job))
+	struct job job = { .g = g, .left = left, .right = right, .sums = sums, .block = block_of(g) };
+	if (!pack(exec, &job, packed))
 		return false;
-	lb_parallel(exec, tasks_of(g->m, g->n), grain_of(g), multiply_rounded, &job);
+	lb_parallel(exec, tasks_of(g->m, g->n, job.block), grain_of(&job), multiply_rounded, &job);
 	return true;
 }

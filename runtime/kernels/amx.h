@@ -10,8 +10,10 @@ int64_t lb_amx_scratch(int dtype, int64_t lines, int64_t depth);
  * beyond m and n is anything. The bits of an element depend on its row and column alone. False, and nothing done, if there are
  * elements that AMX does not multiply as they are: denormal bf16, and f16 that is not finite. */
 bool lb_multiply_amx(const struct lb_exec *exec, const struct lb_gemm *gemm, bool add, void *left, void *right);
-/* The same to m rows of n elements of the dtype itself, rounded; nothing beyond is written. `sums`: lb_amx_sums() bytes. */
+/* The same to m rows of n elements of the dtype itself, rounded; nothing beyond is written. `sums`: lb_amx_sums() bytes. `packed`:
+ * `right` is from the product before, of the same columns. */
 int64_t lb_amx_sums(int64_t m, int64_t n);
-bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *gemm, void *left, void *right, void *sums);
+bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *gemm, bool packed, void *left, void *right,
+			     void *sums);
 
 #endif

@@ -15,7 +15,16 @@
 #include "kernels/pairs.h"
 #include "kernels/row.h"
 
-enum { BLOCK = 1024, BLOCK_AMX = 2048 /* rows and columns */, BLAS_LEAST = 8192, SMALL = 8192, PAIRS_LEAST = 256, GRAIN = 1 << 16, GEMV_LEAST = 1 << 14 };
+enum {
+	BLOCK = 1024, /* rows and columns */
+	BLOCK_AMX = 2048,
+	PANEL_AMX = 1 << 23, /* bf16 that are packed at once, with all of k */
+	BLAS_LEAST = 8192,
+	SMALL = 8192,
+	PAIRS_LEAST = 256,
+	GRAIN = 1 << 16,
+	GEMV_LEAST = 1 << 14,
+};
 
 /* One matrix: strides in elements. */
 struct matrix {
@@ -31,8 +40,14 @@ struct product {
 	int64_t bytes, m, n, k;
 	double alpha, beta;
 	bool gemv, pairs, amx;
+	bool whole; /* blocks of AMX have all of k, and are rounded as they are done */
 	char *panels[3];            /* scratch: of a, b and the result; for gemv.c x, sums, result */
 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
 
 static bool fits_int(int64_t x)
 {
@@ -310,9 +325,16 @@ static void multiply_block(const struct product *p, const struct lb_gemm *block,
 		multiply_own(p, &g, add);
 }
 
+/* Rows or columns that are packed at once by AMX with all of k. */
+static int64_t whole_lines(const struct product *p)
+{
+	int64_t parts = p->dtype == LB_F16 ? 2 : 1, lines = p->k > 0 ? PANEL_AMX / parts / p->k : 0;
+	return least(lines / 256 * 256, BLOCK_AMX);
+}
+
 static int64_t block_of(const struct product *p)
 {
-	return p->amx ? BLOCK_AMX : BLOCK;
+	return p->whole ? whole_lines(p) : p->amx ? BLOCK_AMX : BLOCK;
 }
 
 static void multiply_halves(const struct product *p, const struct matrix *a, const struct matrix *b,
@@ -320,15 +342,17 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 {
 	int64_t block = block_of(p);
 	float *sums = (float *)(void *)p->panels[2];
-	for (int64_t j = 0; j < p->n; j += block)
+	for (int64_t j = 0; j < p->n; j += block) {
+		bool packed = false; /* b's columns */
 		for (int64_t i = 0; i < p->m; i += block) {
 			int64_t n = p->n - j < block ? p->n - j : block;
 			int64_t m = p->m - i < block ? p->m - i : block;
-			if (p->amx && p->k <= BLOCK && p->k > 0 && p->alpha == 1 && !c->data) {
+			if (p->whole) {
 				struct matrix x = part_of(p, a, i, 0), y = part_of(p, b, 0, j);
 				struct lb_gemm g = gemm_of(p->dtype, &x, &y);
 				g.m = m, g.n = n, g.k = p->k, g.to = to + (i * p->n + j) * 2, g.to_row = p->n;
-				if (lb_multiply_amx_rounded(p->exec, &g, p->panels[0], p->panels[1], sums))
+				packed = lb_multiply_amx_rounded(p->exec, &g, packed, p->panels[0], p->panels[1], sums);
+				if (packed)
 					continue;
 			}
 			if (p->k == 0)
@@ -352,6 +376,7 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 				f.c = (struct matrix){ c->data + (i * c->row + j * c->column) * 2, c->row, c->column };
 			finish(&f, m);
 		}
+	}
 }
 
 static void copy_matrix(const struct product *p, struct matrix *x, int64_t rows, int64_t columns, char *to)
@@ -451,11 +476,6 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b, 
 	       p->m);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t most(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -480,8 +500,9 @@ static bool take_panels(struct product *p, const struct matrix *a, const struct 
 		int64_t left = p->pairs ? lb_pairs_scratch_left(m, k) : (m * k + 1) * 4;
 		int64_t right = p->pairs ? lb_pairs_scratch_right(n, k) : (k * n + 1) * 4;
 		if (p->amx) {
-			left = most(left, lb_amx_scratch(p->dtype, m, k));
-			right = most(right, lb_amx_scratch(p->dtype, n, k));
+			int64_t depth = p->whole ? p->k : k;
+			left = most(left, lb_amx_scratch(p->dtype, m, depth));
+			right = most(right, lb_amx_scratch(p->dtype, n, depth));
 		}
 		p->panels[0] = p->exec->scratch(p->exec, left);
 		p->panels[1] = p->exec->scratch(p->exec, right);
@@ -605,6 +626,7 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 	bool packed = p.bytes == 2 && !p.gemv && p.m * p.n >= PAIRS_LEAST;
 	p.pairs = packed && p.dtype == LB_BF16 && lb_has_pairs();
 	p.amx = packed && exec->amx && lb_may_use_amx();
+	p.whole = p.amx && alpha == 1 && !c && whole_lines(&p) >= BLOCK;
 	if (large && exec->blas && exec->threads && p.k > 0 && !p.gemv && !p.pairs && !p.amx)
 		p.blas = lb_blas_enter();
 	bool ok = take_panels(&p, &batch.matrices[0], &batch.matrices[1]);
