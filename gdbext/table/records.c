@@ -585,12 +585,28 @@ static uint64_t offset_of(const struct lbx_layout *layout, size_t to, size_t wid
 struct lbx_tensor_offsets lbx_table_offsets(struct lbx_table *table)
 {
 	const struct lbx_layout *layout = &slab_of(table)->layout;
+	const struct lbx_layout *buffers = &table->slabs[LB_KIND_BUFFER].layout;
 
 	return (struct lbx_tensor_offsets){
 		.name = offset_of(layout, offsetof(struct lbx_tensor_record, name), 8),
 		.op = offset_of(layout, offsetof(struct lbx_tensor_record, op), 1),
 		.watch = offset_of(layout, offsetof(struct lbx_tensor_record, watch), 4),
+		.dtype = offset_of(layout, offsetof(struct lbx_tensor_record, dtype), 1),
+		.rank = offset_of(layout, offsetof(struct lbx_tensor_record, rank), 1),
+		.size = offset_of(layout, offsetof(struct lbx_tensor_record, size), 8),
+		.offset = offset_of(layout, offsetof(struct lbx_tensor_record, offset), 8),
+		.buffer = offset_of(layout, offsetof(struct lbx_tensor_record, buffer), 8),
+		.shape = offset_of(layout, offsetof(struct lbx_tensor_record, shape), 8),
+		.data = offset_of(buffers, offsetof(struct lbx_buffer_record, data), 8),
 	};
+}
+
+int lbx_table_dtype_number(const struct lbx_table *table, enum lb_dtype dtype)
+{
+	for (int i = 0; i < table->n_dtypes; i++)
+		if (table->dtypes[i] == (int)dtype)
+			return i;
+	return -1;
 }
 
 int lbx_table_op_number(const struct lbx_table *table, const char *name)

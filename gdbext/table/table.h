@@ -45,12 +45,14 @@ struct lbx_root {
 };
 /* Reads the root afresh: counters change. Without them, as in a core that is cut, the rest is there. */
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
-/* Where in a tensor's record of this program these fields are: the address of its name, its op (a
- * byte), its `watch` (of 32 bits). 0: it has none. */
+/* Where in a tensor's record of this program these fields are: the address of its name, its op, dtype and rank (a
+ * byte each), its `watch` (of 32 bits), and of 64 bits what else there is; `data`: in its buffer's. 0: it has none. */
 struct lbx_tensor_offsets {
-	uint64_t name, op, watch;
+	uint64_t name, op, watch, dtype, rank, size, offset, buffer, shape, data;
 };
 struct lbx_tensor_offsets lbx_table_offsets(struct lbx_table *table);
+/* The program's number of a dtype, -1 if it has none such. */
+int lbx_table_dtype_number(const struct lbx_table *table, enum lb_dtype dtype);
 /* The program's number of an op, -1 if it has none of the name. */
 int lbx_table_op_number(const struct lbx_table *table, const char *name);
 struct lbx_thread {

@@ -24,6 +24,13 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 	ret->failed = short_of_memory;
 }
 
+void lbx_catch_sieve(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
+{
+	(void)c;
+	(void)table;
+	(void)ret;
+}
+
 bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
 {
 	(void)context;

@@ -39,6 +39,7 @@
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/catch_forms.h"
 #include "plugin/stops/catch_nodes.h"
+#include "plugin/stops/catch_sieve.h"
 #include "plugin/stops/catch_words.h"
 #include "plugin/stops/catches.h"
 #include "plugin/stops/hits.h"
@@ -49,8 +50,11 @@ static int last; /* the number of the last one that was set */
 bool lbx_catch_make_condition(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
 {
 	*ret = (struct text){ 0 };
-	if (c->kind->probe && !c->record && place->found)
+	if (c->kind->probe && !c->record && place->found) {
 		lbx_catch_condition(c, place->table, ret);
+		if (c->condition[0])
+			lbx_catch_sieve(c, place->table, ret);
+	}
 	if (!ret->failed)
 		return true;
 	text_free(ret);
