@@ -345,9 +345,10 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
 	}
 	if (has_conditions()) {
-		bool stops;
+		bool stops, known = lbx_breakpoints_look();
+		known &= lbx_hits_ask(); /* both are asked at once */
 		lbx_bridge_script("set $_lb_go = 0"); /* of an earlier hit */
-		if (!lbx_breakpoints_look() || !lbx_hits_ask() || !holds(context, &stop, &stops)) {
+		if (!known || !holds(context, &stop, &stops)) {
 			if (lbx_bridge_interrupted())
 				lbx_bridge_script("frame");
 			return false;
