@@ -20,13 +20,14 @@ static const char *const hooks[][2] = {
 	{ "hookpost-attach", "_lb_attached" },
 	{ "hookpost-delete", "_tensor" LBX_DELETED },
 	{ "hookpost-disable", "_tensor" LBX_DELETED },
-	/* in case it was not to quit (program.c), and what gdb 18 may forget (bridge.c) */
+	/* in case it was not to quit (program.c), and what gdb 18 may forget (bridge.c); what steps does so in the program's
+	 * frame (definitions.c) */
 	{ "hook-continue", "_lb_goes" },
-	{ "hook-next", "_lb_goes" },
-	{ "hook-step", "_lb_goes" },
+	{ "hook-next", "_lb_steps" },
+	{ "hook-step", "_lb_steps" },
 	{ "hook-nexti", "_lb_goes" },
 	{ "hook-stepi", "_lb_goes" },
-	{ "hook-until", "_lb_goes" },
+	{ "hook-until", "_lb_steps" },
 	{ "hook-finish", "_lb_goes" },
 	{ "hook-advance", "_lb_goes" },
 	{ "hook-jump", "_lb_goes" },

@@ -218,6 +218,7 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 		/* quietly first: the language in force is ours, and gdb warns once that it is not the frame's */
 		if (level >= 0)
 			lbx_bridge_script("set $_lb_level = %#x\n_lb_quiet select-frame $_lb_level\n"
+					  "set $_lb_out_pc = (unsigned long)$pc, $_lb_out_sp = (unsigned long)$sp\n"
 					  "with language %s -- frame $_lb_level",
 					  (unsigned)level, lbx_bridge_language());
 	}
