@@ -16,6 +16,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/command.h"
 #include "plugin/commands/commands.h"
+#include "plugin/reads/stacks_gdb.h"
 #include "plugin/reads/target_gdb.h"
 #include "target/private_folder.h"
 
@@ -25,6 +26,7 @@ struct checkpoint {
 	int number; /* from 1 */
 	int of, shown; /* inferiors: of the program; where it is looked at, 0: nowhere yet */
 	int frame; /* that was selected */
+	uint64_t thread; /* likewise, as the kernel calls it; 0: not known */
 	int64_t bytes;
 	char path[PATH], place[PLACE];
 };
@@ -36,6 +38,7 @@ static struct {
 	char folder[LBX_FOLDER_MAX]; /* "" before the first */
 	pid_t owner; /* gdb, not a child of it that ends */
 	int left; /* the frame that was selected in the program when one was looked at; -1: none, it had ended */
+	int left_thread; /* likewise, by its number there */
 } checkpoints;
 
 /* gdb ends, or unloads the plugin. */
@@ -106,6 +109,14 @@ static bool ask_place(int *ret_frame, char ret[PLACE])
 		text = strstr(text, " in ") + 4;
 	snprintf(ret, PLACE, "%.*s", (int)strcspn(text, "\n"), text);
 	return true;
+}
+
+/* The thread that is selected: as the kernel calls it; 0: gdb does not tell. */
+static bool ask_thread(struct lbx_context *context, uint64_t *ret)
+{
+	if (!context->stacks || context->stacks->ops->threads(context->stacks, ret, 1) < 1)
+		*ret = 0;
+	return !lbx_bridge_waits();
 }
 
 static void tell(struct lbx_out *out, const struct checkpoint *c)
@@ -192,7 +203,8 @@ static bool run_checkpoint(struct lbx_context *context, const struct lbx_args *a
 		return list(context->out);
 	if (unwanted)
 		return take_away(context, args, unwanted);
-	if (!must_live(context) || !make_folder() || !ask_inferior(&c.of) || !ask_place(&c.frame, c.place))
+	if (!must_live(context) || !make_folder() || !ask_inferior(&c.of) || !ask_place(&c.frame, c.place) ||
+	    !ask_thread(context, &c.thread))
 		return false;
 	snprintf(c.path, sizeof c.path, "%s/%d.core", checkpoints.folder, c.number);
 	if (!write_core(&c))
@@ -236,8 +248,35 @@ static bool come_back(void)
 	if (!c)
 		return lb_fail("restart: no checkpoint is being looked at: `tensor restart N` looks at one");
 	lbx_bridge_script("inferior %d", c->of);
+	if (checkpoints.left >= 0 && checkpoints.left_thread > 0)
+		lbx_bridge_script("_lb_quiet thread %d.%d", c->of, checkpoints.left_thread);
 	if (checkpoints.left >= 0)
 		lbx_bridge_script("frame %d", checkpoints.left);
+	return true;
+}
+
+/* Where it was made: gdb selects the first thread of an inferior, and its order in a core is another one. */
+static bool select_place(struct lbx_context *context, const struct checkpoint *c)
+{
+	const char *threads;
+	uint64_t selected;
+
+	if (!ask_thread(context, &selected))
+		return false;
+	if (c->thread && selected != c->thread) {
+		if (!lbx_bridge_ask(&threads, LBX_WITHOUT_FRAME, "info threads"))
+			return false;
+		for (const char *line = threads; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+			int inferior, number;
+			const char *id = line + strspn(line, " *");
+			char text[256];
+			snprintf(text, sizeof text, "%.*s", (int)strcspn(id, "\n"), id);
+			if (sscanf(text, "%d.%d", &inferior, &number) == 2 && inferior == c->shown &&
+			    lbx_stacks_gdb_thread_in(text) == c->thread)
+				lbx_bridge_script("_lb_quiet thread %d.%d", inferior, number);
+		}
+	}
+	lbx_bridge_script("frame %d", c->frame);
 	return true;
 }
 
@@ -258,6 +297,7 @@ static bool add_inferior(struct checkpoint *c)
 static bool run_restart(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct checkpoint *c;
+	const char *thread = "0";
 	char place[PLACE];
 	int selected, left = -1;
 
@@ -267,15 +307,21 @@ static bool run_restart(struct lbx_context *context, const struct lbx_args *args
 	if (!c)
 		return false;
 	bool is_new = !c->shown;
-	if (!ask_inferior(&selected) || (selected == c->of && context->target && !ask_place(&left, place)) ||
-	    (is_new && !add_inferior(c)))
+	if (!ask_inferior(&selected) || (selected == c->of && context->target &&
+					 (!ask_place(&left, place) || !lbx_bridge_ask(&thread, LBX_ANYWHERE, "output $_thread"))))
 		return false;
-	if (selected == c->of)
+	if (selected == c->shown)
+		return select_place(context, c);
+	if (is_new && !add_inferior(c))
+		return false;
+	if (selected == c->of) {
 		checkpoints.left = left;
+		checkpoints.left_thread = atoi(thread);
+	}
 	lbx_bridge_script("inferior %d", c->shown);
 	if (is_new)
 		lbx_bridge_script("core-file %s", c->path);
-	lbx_bridge_script("frame %d", c->frame);
+	lbx_bridge_then("restart %d", c->number);
 	return true;
 }
 
@@ -284,8 +330,9 @@ const struct lbx_command lbx_gdb_command_restart = {
 	.arguments = "[N]",
 	.summary = "look at a checkpoint; without N, come back",
 	.help = "Checkpoint N is looked at in an inferior of its own: stacks, variables and tensors are as they\n"
-		"were when `tensor checkpoint` kept them. The program itself stays where it is, and is what\n"
-		"`tensor restart` comes back to.\n"
+		"were when `tensor checkpoint` kept them, in the thread and frame that were selected then. The\n"
+		"program itself stays where it is, and is what `tensor restart` comes back to, in the thread and\n"
+		"frame that were left.\n"
 		"Example: restart 1, restart",
 	.max_args = 1,
 	.run = run_restart,

@@ -28,8 +28,7 @@ static struct gdb_stacks {
 	struct lbx_source_line lines[MAX_FRAMES]; /* of these levels */
 } gdb;
 
-/* "[Current thread is 1 (Thread 0x7ff… (LWP 4711))]", "(process 4711)", "(Thread 1.4711)"; 0: it has none. */
-static uint64_t number_of_thread(const char *text)
+uint64_t lbx_stacks_gdb_thread_in(const char *text)
 {
 	const char *number;
 
@@ -48,7 +47,7 @@ static bool ask_thread(uint64_t *ret)
 
 	if (!lbx_bridge_ask(&answer, LBX_ANYWHERE, "thread"))
 		return false;
-	*ret = number_of_thread(answer);
+	*ret = lbx_stacks_gdb_thread_in(answer);
 	return true;
 }
 
@@ -462,7 +461,7 @@ static const char *find_thread(const char *at, uint64_t *ret)
 		size_t n = strcspn(at, "\n");
 		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), at);
 		if (strncmp(line, "Thread ", 7) == 0 && n > 2 && strncmp(at + n - 2, "):", 2) == 0) {
-			*ret = number_of_thread(line);
+			*ret = lbx_stacks_gdb_thread_in(line);
 			return at;
 		}
 		at += n;

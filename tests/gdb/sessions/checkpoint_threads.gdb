@@ -1,0 +1,17 @@
+# where the thread is not the first: that one is looked at, and come back to
+file stepped
+set args threads
+break together
+run
+up
+tensor checkpoint
+pipe thread 1 | grep -c Thread
+pipe frame function threads | grep -o 'in threads'
+tensor checkpoint
+pipe tensor restart 1 | grep -o 'in meet'
+frame
+pipe tensor restart | grep -o 'in threads'
+tensor checkpoint --list
+pipe tensor restart 2 | grep -o 'in threads'
+up
+pipe tensor restart | grep -o 'in threads'
