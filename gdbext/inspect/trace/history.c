@@ -34,6 +34,7 @@ struct history {
 	size_t n, room;
 	struct one *list;
 	uint64_t counts[LOGGED + 1];
+	uint64_t oldest, newest; /* events that the flight recorder has; 0: none */
 };
 
 static bool add(struct history *h, struct one one)
@@ -78,6 +79,8 @@ static bool find_gone(struct lbx_context *context, struct history *h)
 		lb_clear_error(); /* nothing is recorded */
 		return true;
 	}
+	h->newest = flight.newest;
+	h->oldest = flight.n ? flight.events[0].number : 0;
 	for (int64_t i = 0; i < flight.n && ok; i++) {
 		const struct lb_flight_event *event = &flight.events[i];
 		struct one one = { .kind = GONE };
@@ -225,6 +228,23 @@ static bool tell_one(struct lbx_context *context, struct one *one)
 	return ok;
 }
 
+/* What "gone" means, and how far back that is known. */
+static void explain_gone(struct lbx_out *out, const struct history *h)
+{
+	if (h->counts[GONE]) {
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "Gone: the program has freed them. Nothing keeps their values, nor what they were computed from%s.\n",
+			   h->counts[LOGGED] ? "" : "; a log has the figures (--log)");
+	}
+	if (h->oldest > 1) {
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out,
+			   "What went before event %" PRIu64 " of %" PRIu64 " is not counted: the flight recorder has overwritten it; "
+			   "a program with LAZYBONES_EVENTS=N keeps the last N.\n",
+			   h->oldest, h->newest);
+	}
+}
+
 static bool tell(struct lbx_context *context, struct history *h, size_t limit)
 {
 	struct lbx_out *out = context->out;
@@ -234,6 +254,7 @@ static bool tell(struct lbx_context *context, struct history *h, size_t limit)
 	lbx_begin(out, NULL);
 	lbx_tell(out, "%pF: %pF there, %pF gone", LBX_TEXT("name", h->name), LBX_COUNT("there", h->counts[HERE], "tensor"),
 		 LBX_INT("gone", h->counts[GONE]));
+	LBX_KEY(out, "gone_since_event", lbx_json_int_if(h->oldest > 0, (int64_t)h->oldest));
 	if (h->counts[LOGGED])
 		lbx_printf(out, ", logged %" PRIu64 " time%s", h->counts[LOGGED], LB_S(h->counts[LOGGED]));
 	lbx_printf(out, "\n");
@@ -245,11 +266,8 @@ static bool tell(struct lbx_context *context, struct history *h, size_t limit)
 		      lb_fail_because(LB_INTERRUPTED, "interrupted")) &&
 		     tell_one(context, &h->list[i]);
 	lbx_end(out);
-	if (ok && h->counts[GONE]) {
-		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "Of what is gone nothing keeps the value, nor what it was computed from%s.\n",
-			   h->counts[LOGGED] ? "" : "; a log has the figures (--log)");
-	}
+	if (ok)
+		explain_gone(out, h);
 	lbx_end(out);
 	return ok;
 }
@@ -282,9 +300,9 @@ const struct lbx_command lbx_command_history = {
 	.summary = "show the values that a name has had, as far as they can be had again",
 	.help = "Of each tensor that has the name, in the order of their evaluations: its value, or its figures; what is\n"
 		"lazy, or was overwritten, is computed again outside the program, from recipes and leaves that are\n"
-		"there. Of tensors that are gone the program's flight recorder knows when and where they went;\n"
-		"their values are gone, too, unless a log has their figures: the program ran with\n"
-		"LAZYBONES_LOG=FILE, and --log names that file.\n"
+		"there. Of tensors that are gone, which the program has freed, its flight recorder knows when and\n"
+		"where they went, as far as its ring goes back; their values are gone, too, unless a log has\n"
+		"their figures: the program ran with LAZYBONES_LOG=FILE, and --log names that file.\n"
 		"Example: history loss, history loss --log run.jsonl",
 	.min_args = 1,
 	.max_args = 1,

@@ -12,3 +12,9 @@ tensor history w --log went-history.jsonl --limit 3
 tensor history w --json
 tensor history nosuch
 tensor history w --log nosuch.jsonl
+# how far back that is known
+kill
+set environment LAZYBONES_EVENTS 8
+run
+continue
+tensor history w
