@@ -712,12 +712,36 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 	return sort == LBX_FORMULA_IS_BROKEN ? lb_fail("%s", why) : compute(context, text, VALUES, ret);
 }
 
-/* Outside brackets and quotes. Where a < stands before it, it may be a template's, and behind @ a shape's. */
-static bool has_comma(const char *text)
+/* The brackets around all of it, as far as there are such. */
+static const char *inside_brackets(const char *text, const char **end)
 {
 	int depth = 0;
 
-	for (const char *c = text; *c && !strchr("<@", *c); c++) {
+	text = skip(text);
+	for (const char *c = text; *text == '(' && *c && c < *end; c++) {
+		if (opens_quotes(text, c))
+			c = lbx_past_quoted(c);
+		else
+			depth += *c == '(' ? 1 : *c == ')' ? -1 : 0;
+		if (depth == 0 && skip(c + 1) < *end)
+			return text;
+		if (depth == 0) {
+			*end = c;
+			return inside_brackets(text + 1, end);
+		}
+	}
+	return text;
+}
+
+/* Outside brackets, but for those around all of it, and quotes. Where a < stands before it, it may be a template's, and behind @
+ * a shape's. */
+static bool has_comma(const char *text)
+{
+	const char *end = text + strlen(text);
+	int depth = 0;
+
+	text = inside_brackets(text, &end);
+	for (const char *c = text; c < end && !strchr("<@", *c); c++) {
 		if (opens_quotes(text, c))
 			c = lbx_past_quoted(c);
 		else if (*c == ',' && depth == 0)
@@ -728,12 +752,28 @@ static bool has_comma(const char *text)
 	return false;
 }
 
+/* ++x and --x, where a value begins: in C that counts up or down, elsewhere two signs are none. In a--b they are b's. */
+static bool counts(const char *text)
+{
+	char before = '(';
+
+	for (const char *c = text; *c; c++) {
+		if (opens_quotes(text, c))
+			c = lbx_past_quoted(c);
+		else if ((*c == '+' || *c == '-') && c[1] == *c && strchr("([,+-*/%<>=~^|&!", before))
+			return true;
+		before = isspace((unsigned char)*c) ? before : *c;
+	}
+	return false;
+}
+
 /* C's comma would have the last of them alone; and an assignment has a value, too. */
 static bool is_one_value(struct lbx_context *context, const char *text)
 {
 	bool has_several = has_comma(text);
 
-	if ((!has_several && lbx_effect_of(text) != LBX_CHANGES) || is_of_sort(text, LBX_FORMULA_IS_ONE) ||
+	if ((!has_several && lbx_effect_of(text) != LBX_CHANGES) ||
+	    (!has_several && !counts(text) && is_of_sort(text, LBX_FORMULA_IS_ONE)) ||
 	    lbx_is_path(text) || is_name(context, text))
 		return true;
 	return has_several ? lb_fail("one tensor is wanted, not '%s': give each a command of its own", text)

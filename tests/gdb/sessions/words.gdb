@@ -15,6 +15,11 @@ tensor print (lb_tensor *)cache[2][0]
 tensor print cache[2], q
 tensor info q, half
 tensor print cache[2]++
+tensor print ++cache[2]
+tensor print 2*++half
+tensor print (q, half)
+tensor print ((q), q)
+tensor print (q - -q)[0]
 tensor print cache[2] = 3
 tensor print (q == 3).sum(axis=1)
 tensor print $nonsense
