@@ -13,6 +13,8 @@ extern const struct lbx_command *const lbx_gdb_commands[];
 extern const struct lbx_command *const *const lbx_gdb_tables[];
 /* NULL when gdb has no such command. */
 const struct lbx_command *lbx_gdb_command(const char *name);
+/* Says that a word is none, and which was meant, if one is near. */
+bool lbx_gdb_command_fail(const char *word);
 
 /* The lines that the scripts send by themselves, ended by one without a name. */
 extern const struct lbx_line lbx_gdb_lines[];

@@ -1,8 +1,10 @@
 #include "plugin/commands/commands.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "inspect/tensor/name.h"
 #include "plugin/command.h"
 
 #define COMMAND(name, arguments, used_for) &lbx_gdb_command_##name,
@@ -21,6 +23,39 @@ const struct lbx_command *lbx_gdb_command(const char *name)
 	if (!command)
 		command = lbx_command_find(lbx_gdb_commands, name);
 	return command && !(command->needs & LBX_GDB_LACKS) ? command : NULL;
+}
+
+/* The one that a word is a misspelling of, also of the program's alone; or NULL. */
+static const struct lbx_command *find_near(const char *word)
+{
+	enum { EDITS = 2 };
+	const struct lbx_command *ret = NULL;
+	int best = EDITS + 1;
+
+	for (const struct lbx_command *const *const *table = lbx_gdb_tables; *table; table++)
+		for (const struct lbx_command *const *row = *table; *row; row++) {
+			int edits = lbx_edits(word, (*row)->name, EDITS);
+			if (edits >= best || edits >= (int)strlen(word))
+				continue;
+			best = edits;
+			ret = *row;
+		}
+	return ret;
+}
+
+bool lbx_gdb_command_fail(const char *word)
+{
+	const struct lbx_command *near = find_near(word);
+
+	if (!near)
+		return lb_fail("there is no command 'tensor %s': `tensor help` lists them", word);
+	if (!(near->needs & LBX_GDB_LACKS))
+		return lb_fail("there is no command 'tensor %s': did you mean `tensor %s`?", word, near->name);
+	if (strcmp(near->name, "threads") == 0)
+		return lb_fail("there is no command 'tensor %s': gdb has `info threads`; `tensor where` and `tensor bt` tell what "
+			       "threads do with tensors",
+			       word);
+	return lb_fail("there is no command 'tensor %s': outside gdb there is `lazybones %s`, see its --help", word, near->name);
 }
 
 static void list_rows(struct lbx_out *out, const struct lbx_command *const *table)
@@ -69,7 +104,7 @@ static bool run_help(struct lbx_context *context, const struct lbx_args *args)
 	}
 	command = lbx_gdb_command(args->v[0]);
 	if (!command)
-		return lb_fail("help: there is no command 'tensor %s': `tensor help` lists them", args->v[0]);
+		return lbx_gdb_command_fail(args->v[0]);
 	explain(context->out, command);
 	return true;
 }
