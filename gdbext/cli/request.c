@@ -141,7 +141,7 @@ static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_
 	return !r->command || lbx_args_take(&r->args, words);
 }
 
-/* What a command has itself is meant by it alone. */
+/* What a command has itself is meant by it alone: there it says which are shown. Of `frame` it is what it is in front of it. */
 static bool take_viewpoint(struct lbx_request *r)
 {
 	const struct lbx_command *c = r->command;
@@ -151,10 +151,16 @@ static bool take_viewpoint(struct lbx_request *r)
 	if (!lbx_args_int(&r->program, "thread", 1, INT32_MAX, &r->thread) ||
 	    !lbx_args_int(&r->program, "frame", 0, INT32_MAX, &r->frame))
 		return false;
-	for (size_t i = 0; r->thread && i < max && c->options[i].name; i++)
-		if (strcmp(c->options[i].name, "thread") == 0)
+	for (size_t i = 0; r->thread && i < max && c->options[i].name; i++) {
+		if (strcmp(c->options[i].name, "thread") != 0)
+			continue;
+		if (strcmp(c->name, "frame") != 0)
 			return lb_fail("%s has --thread itself, which stands behind it: %s --thread %lld", c->name,
 				       c->name, (long long)r->thread);
+		if (!r->args.options[i])
+			r->args.options[i] = lbx_args_option(&r->program, "thread");
+		r->thread = 0;
+	}
 	return true;
 }
 
