@@ -21,7 +21,7 @@ struct weights {
 	struct lbx_parameters parameters;
 	struct lbx_checkpoint checkpoint;
 	struct lbx_pairing pairing;
-	size_t n, counts[LBX_JUDGEMENTS], n_missing, n_unexpected, n_tied;
+	size_t n, counts[LBX_JUDGEMENTS], n_missing, n_unexpected, n_tied, n_others;
 	struct lbx_judged *judged;
 	/* by the array that no parameter has by its name: the one that has its values, counted from 1 on; by such a
 	 * parameter, if it has no array of its own: that array */
@@ -53,9 +53,15 @@ static bool judge_all(struct weights *w)
 	return true;
 }
 
+/* Named, but none that the program keeps, and nothing of the checkpoint's. */
+static bool is_no_parameter(const struct weights *w, size_t i)
+{
+	return w->parameters.is_known && !w->parameters.list[i].is_said && !w->pairing.array_of[i] && !w->named[i];
+}
+
 static bool is_unexpected(const struct weights *w, size_t parameter)
 {
-	return !w->pairing.array_of[parameter] && !w->is_tied[parameter] && !w->parameters.list[parameter].overhead &&
+	return !is_no_parameter(w, parameter) && !w->pairing.array_of[parameter] && !w->is_tied[parameter] && !w->parameters.list[parameter].overhead &&
 	       lbx_pairing_has(&w->pairing, &w->parameters.list[parameter]);
 }
 
@@ -69,7 +75,15 @@ static void find_tied(struct weights *w)
 			w->is_tied[i] = x->end > x->low && x->low == y->low && x->end == y->end;
 		}
 		w->n_tied += w->is_tied[i];
+	}
+}
+
+/* After those with another name are known. */
+static void count_others(struct weights *w)
+{
+	for (size_t i = 0; i < w->parameters.n; i++) {
 		w->n_unexpected += is_unexpected(w, i);
+		w->n_others += is_no_parameter(w, i);
 	}
 }
 
@@ -291,8 +305,8 @@ static void tell_heading(const struct weights *w)
 	const struct lbx_checkpoint *c = &w->checkpoint;
 
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "%zu of %zu parameter%s %s in ", w->n, w->parameters.n, LB_S(w->parameters.n),
-		   LB_PLURAL(w->n, "is", "are"));
+	size_t n = w->parameters.n - w->n_others;
+	lbx_printf(out, "%zu of %zu parameter%s %s in ", w->n, n, LB_S(n), LB_PLURAL(w->n, "is", "are"));
 	lbx_styled(out, LBX_FILE, "%s", c->n_files ? c->files[0].path : "");
 	if (c->n_files > 1)
 		lbx_printf(out, " and %zu file%s more", c->n_files - 1, LB_S(c->n_files - 1));
@@ -322,13 +336,22 @@ static void tell_heading(const struct weights *w)
 			   LB_S(w->pairing.elsewhere), LB_PLURAL(w->pairing.elsewhere, "begins", "begin"),
 			   LB_PLURAL(w->pairing.elsewhere, "is", "are"));
 	}
+	if (w->n_others) {
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "  not counted: %zu with a name that the program does not keep, as activations and inputs\n",
+			   w->n_others);
+	}
+	if (!w->parameters.is_known && w->n_unexpected) {
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "  nothing here tells parameters from other tensors with names, as activations: they are counted, too\n");
+	}
 	if (w->n_tied) {
 		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  %zu more share%s memory with these\n", w->n_tied, w->n_tied == 1 ? "s" : "");
 	}
 	LBX_KEYS(out,
-		 json_pack("{s:I,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I}", "parameters", (json_int_t)w->parameters.n, "arrays",
-			   (json_int_t)c->n, "prefix", lbx_json_string(w->pairing.ours), "saved_prefix",
+		 json_pack("{s:I,s:I,s:b,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I}", "parameters", (json_int_t)n, "others",
+			   (json_int_t)w->n_others, "parameters_known", w->parameters.is_known, "arrays", (json_int_t)c->n, "prefix", lbx_json_string(w->pairing.ours), "saved_prefix",
 			   lbx_json_string(w->pairing.theirs), "equal", (json_int_t)w->counts[LBX_EQUAL], "rounded",
 			   (json_int_t)w->counts[LBX_ROUNDED], "different", (json_int_t)w->counts[LBX_DIFFERENT],
 			   "tied", (json_int_t)w->n_tied, "elsewhere", (json_int_t)w->pairing.elsewhere));
@@ -401,6 +424,7 @@ static bool run_weights(struct lbx_context *context, const struct lbx_args *args
 		done = find_renamed(&w);
 	}
 	if (done) {
+		count_others(&w);
 		tell(&w);
 		lbx_set_int(context->out, "tensor_count", (int64_t)w.n);
 		lbx_set_int(context->out, "tensor_diff_count", (int64_t)(w.n - w.counts[LBX_EQUAL]));
@@ -414,11 +438,12 @@ const struct lbx_command lbx_command_weights = {
 	.arguments = "FILE [FILE…]",
 	.summary = "compare all parameters with a checkpoint: equal, different, missing, renamed",
 	.help = "FILE is .safetensors, GGUF, .npz or .npy, or a folder of such files: together they are one\n"
-		"checkpoint. Each ready tensor that has a name is compared with the array of that name. Where\n"
-		"names begin otherwise in one of the two (model., module.), the beginnings that pair the\n"
-		"most are taken, and told. Then come those that differ, with an explanation if there is one\n"
-		"(see diff), those of another shape, those that one of the two lacks, and whose values are\n"
-		"there under another name.\n"
+		"checkpoint. Each ready tensor that has a name is compared with the array of that name; those\n"
+		"without such an array are told, too, but for activations and inputs: what is no weight by what\n"
+		"its runtime says, or is held by scopes and lazy tensors alone. Where names begin otherwise in\n"
+		"one of the two (model., module.), the beginnings that pair the most are taken, and told. Then\n"
+		"come those that differ, with an explanation if there is one (see diff), those of another shape,\n"
+		"those that one of the two lacks, and whose values are there under another name.\n"
 		"Example: weights model.safetensors, weights checkpoint/ --names 'model.layers.0.*'",
 	.min_args = 1,
 	.max_args = LBX_ARGS_MAX,

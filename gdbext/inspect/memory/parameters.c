@@ -23,7 +23,6 @@ struct walk {
 	struct lbx_tensors *tensors;
 	const char *glob;
 	struct lbx_parameters *p;
-	bool wants_kept;
 	struct lbx_number_map consumers; /* how many lazy tensors have a record for an input */
 	size_t n_uses, room_uses;
 	struct use *uses;
@@ -290,7 +289,7 @@ static bool walk(struct lbx_context *context, struct walk *w)
 			return false;
 		if (t.op_class == LB_CLASS_QUANT && !add_use(w, &t))
 			return false;
-		if (w->wants_kept && lbx_tensor_is_pending(&t) && !count_inputs(w, &t))
+		if (lbx_tensor_is_pending(&t) && !count_inputs(w, &t))
 			return false;
 		if (t.state != LBX_READY || t.torn)
 			continue;
@@ -301,19 +300,34 @@ static bool walk(struct lbx_context *context, struct walk *w)
 		else if ((!w->glob || lbx_name_matches(w->glob, t.name)) && !add(w->p, &t))
 			return false;
 	}
-	return next == LBX_NEXT_END && (!w->wants_kept || find_kept(w));
+	return next == LBX_NEXT_END;
+}
+
+/* Whether the runtime says of any that it is a weight. */
+static bool is_any_said(const struct lbx_parameters *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->n && !any; i++)
+		any = p->list[i].is_said;
+	return any;
 }
 
 bool lbx_parameters_find(struct lbx_context *context, const char *glob, enum lbx_tied tied, struct lbx_parameters *ret)
 {
-	struct walk w = { .tensors = context->tensors, .glob = glob, .p = ret, .wants_kept = tied == LBX_TIED_ONCE };
+	struct walk w = { .tensors = context->tensors, .glob = glob, .p = ret };
 
 	*ret = (struct lbx_parameters){ .n = 0 };
 	bool ok = walk(context, &w);
+	if (ok && tied == LBX_TIED_EACH)
+		drop_others(ret); /* what is kept is told from them, and stays */
+	ok = ok && (is_any_said(ret) || find_kept(&w));
 	if (ok) {
-		drop_others(ret);
-		if (tied == LBX_TIED_ONCE)
+		ret->is_known = is_any_said(ret);
+		if (tied == LBX_TIED_ONCE) {
+			drop_others(ret);
 			drop_tied(ret);
+		}
 		apply_uses(&w);
 		if (ret->n)
 			qsort(ret->list, ret->n, sizeof *ret->list, by_key);
