@@ -54,7 +54,7 @@ static int forget_all(void **state)
 #define CATCH(number, enabled, key) \
 	number "       breakpoint     keep " enabled "   <MULTIPLE>\n" \
 	       "        silent\n        select-frame 0\n        eval \"_tensor_hit " key \
-	       " 0x%lx\", $_probe_arg0\n" number \
+	       ",0x%lx\", $_probe_arg0\n" number \
 	       ".1                         y   0x00007ffff7c1a2b3 in lb_eval at eval.c:7\n"
 
 /* Each by its commands, whatever else there is; what gdb does not show is none. */
@@ -67,7 +67,7 @@ static void each_is_known_by_its_commands(void **state)
 	lbx_breakpoint_add_fault();
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
 	lbx_breakpoint_note(LBX_BREAKPOINT_STEP);
-	assert_non_null(strstr(script, "eval \"_tensor_hit 12 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx\", $_probe_arg0"));
+	assert_non_null(strstr(script, "eval \"_tensor_hit 12,0x%lx,0x%lx,0x%lx,0x%lx,0x%lx\", $_probe_arg0"));
 	assert_false(lbx_breakpoints_refresh());
 	shown = TITLE "1       breakpoint     keep y   0x0000555555555191 in main at a.c:3\n" CATCH("4", "y", "1") CATCH(
 	    "5", "n",

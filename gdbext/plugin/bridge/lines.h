@@ -6,7 +6,7 @@
 
 struct lbx_context;
 
-/* A breakpoint of the plugin's was hit: `CATCH ARGUMENT…` of the probe, `fault ADDRESS`; or `start`, where a program's
+/* A breakpoint of the plugin's was hit: `CATCH,ARGUMENT,…` of the probe, `fault ADDRESS`; or `start`, where a program's
  * runtime starts or gdb has connected to it, and `start attached`. */
 #define LBX_HIT "_hit"
 /* gdb is about to leave the program. */

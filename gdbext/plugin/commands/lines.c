@@ -23,11 +23,11 @@
 
 static bool stands; /* after what was hit last */
 
-/* LBX_REFRESH follows for what was hit ("3 0x11 …"), if that is wanted. */
+/* LBX_REFRESH follows for what was hit ("3,0x11,…"), if that is wanted. */
 static bool run_hit(struct lbx_context *context, const char *words)
 {
 	if (lbx_hooks_use_any_stop())
-		lbx_bridge_then(LBX_REFRESH " %.*s", (int)strcspn(words, " "), words);
+		lbx_bridge_then(LBX_REFRESH " %.*s", (int)strcspn(words, " ,"), words);
 	stands = false;
 	if (strcmp(words, "start attached") == 0)
 		return lbx_program_attach(context);

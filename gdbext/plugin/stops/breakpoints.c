@@ -150,7 +150,7 @@ void lbx_breakpoint_add(int key, const char *probe, int n_args, bool may_go_on)
 	char formats[8 * LBX_PROBE_ARGS + 1] = "", values[16 * LBX_PROBE_ARGS + 1] = "";
 
 	for (int i = 0; i < n_args && i < LBX_PROBE_ARGS; i++) {
-		strcat(formats, " 0x%lx");
+		strcat(formats, ",0x%lx"); /* one word: gdb passes these on in the fewest lines */
 		sprintf(values + strlen(values), ", $_probe_arg%d", i);
 	}
 	/* another breakpoint at the same probe may have selected the program's frame already */

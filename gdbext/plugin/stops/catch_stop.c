@@ -340,8 +340,8 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 		}
 	} else {
 		stop.catch = lbx_catch_numbered((int)strtol(words, &at, 10));
-		for (int i = 0; i < LBX_PROBE_ARGS; i++)
-			stop.args[i] = strtoull(at, &at, 16);
+		for (int i = 0; i < LBX_PROBE_ARGS && *at == ','; i++)
+			stop.args[i] = strtoull(at + 1, &at, 16);
 		if (!stop.catch)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
 	}

@@ -4,7 +4,7 @@
 
 #include "plugin/stops/nodes.h"
 
-/* What the breakpoint has sent: `CATCH ARGUMENT…` of the probe, `fault ADDRESS`, or what begins with the name of those who
+/* What the breakpoint has sent: `CATCH,ARGUMENT,…` of the probe, `fault ADDRESS`, or what begins with the name of those who
  * provide nodes (nodes.h). */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
 /* After that: whether the program stays where it has stopped. */
