@@ -32,6 +32,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	sub(/"checked":\["L1",[^]]*\]/, "\"checked\":[IDS]")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
 	sub(/ is executing new program: .*/, " is executing new program")
+	sub(/^.*\/tests\/gdb\/sessions\//, "")
 	gsub(/Thread ADDRESS \(pid N\)/, "pid N")
 	gsub(/looks at thread [0-9]+/, "looks at thread N")
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
@@ -47,7 +48,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 		sub(/^#[0-9]+ +/, "#N ")
 	if (gsub(/[^ "]*caught\.c/, "caught.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
-	if (gsub(/[^ "]*named\.c/, "named.c") + gsub(/[^ "]*lazies\.c/, "lazies.c"))
+	if (gsub(/[^ "]*named\.c/, "named.c") + gsub(/[^ "]*lazies\.c/, "lazies.c") + gsub(/[^ "]*sieved\.c/, "sieved.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
 	if (advised && /^#[0-9]+ .* at subject\.c/)
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")

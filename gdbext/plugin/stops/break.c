@@ -1,6 +1,6 @@
 /* A break is a catch (catch.c): pending until there is a program, kept over runs, listed by `tensor
  * status`. Stops are at probes, in step mode or not. A name, an id or an op is compared by gdb in the
- * breakpoint's condition, a glob by the runtime. */
+ * breakpoint's condition, a glob by the runtime; what --if says, by either as far as they can (catch_sieve.h). */
 #include "plugin/stops/catch.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/command.h"
 #include "plugin/stops/catch_condition.h"
+#include "plugin/stops/catch_sieve.h"
 #include "plugin/stops/catch_words.h"
 
 /* Of the runtime's, or as ggml or MLX spell their own: whether there is such a one shows in the program. */
@@ -53,6 +54,15 @@ static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
 	return ret->kind && (!range || lbx_catch_parse_range(range, ret));
 }
 
+/* What an op's name leaves in a fused tensor, its probe tells alone. */
+static bool take_bounds(struct lbx_catch *c)
+{
+	if (c->condition[0] && !c->op[0] && c->kind == lbx_catch_kind("after") &&
+	    lbx_catch_bounds(c->condition, &c->low, &c->high))
+		c->kind = lbx_catch_kind_outside();
+	return true;
+}
+
 static bool run_break(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_catch new = { .once = lbx_args_option(args, "once") };
@@ -62,7 +72,7 @@ static bool run_break(struct lbx_context *context, const struct lbx_args *args)
 	if (args->n == 0 && !lbx_args_option(args, "op"))
 		return lb_fail("break: name a tensor, or an op: `tensor break --op matmul`");
 	return parse_op(lbx_args_option(args, "op"), &new) && choose_kind(args, &new) &&
-	       lbx_catch_condition_parse(lbx_args_option(args, "if"), &new) &&
+	       lbx_catch_condition_parse(lbx_args_option(args, "if"), &new) && take_bounds(&new) &&
 	       (!target || lbx_catch_parse_target(context, target, &new)) && !lbx_bridge_waits() &&
 	       lbx_catch_set(context, &new);
 }

@@ -38,7 +38,10 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 		text_printf(ret, " beyond %s", limit);
 		break;
 	case LBX_TAKES_COUNT: text_printf(ret, " beyond %" PRIu64 " lazy tensor%s", c->limit, LB_S(c->limit)); break;
-	case LBX_TAKES_RANGE: text_printf(ret, " [%g, %g]", c->low, c->high); describe_tensor(c, "any tensor", ret);
+	case LBX_TAKES_RANGE:
+		if (!c->kind->computes) /* else the condition tells it */
+			text_printf(ret, " [%g, %g]", c->low, c->high);
+		describe_tensor(c, "any tensor", ret);
 	}
 	if (c->op[0])
 		text_printf(ret, c->kind->computes ? " by %s" : ", made by %s", c->op);
@@ -57,8 +60,10 @@ void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 	LBX_KEY(out, "event", json_string(c->kind->name));
 	switch (c->kind->takes) {
 	case LBX_TAKES_RANGE:
-		LBX_KEY(out, "low", lbx_json_double(c->low));
-		LBX_KEY(out, "high", lbx_json_double(c->high));
+		if (!c->kind->computes) {
+			LBX_KEY(out, "low", lbx_json_double(c->low));
+			LBX_KEY(out, "high", lbx_json_double(c->high));
+		}
 		__attribute__((fallthrough));
 	case LBX_TAKES_TENSOR:
 		LBX_KEY(out, "tensor", c->id || c->record ? json_string(id) : lbx_json_text(c->name));
@@ -109,7 +114,7 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 		text_printf(ret,
 			    "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
 			    lb_order_double(c->low), lb_order_double(c->high));
-		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
+		if (!c->id && !c->name[0] && !c->kind->computes) /* of any tensor: of views their bases tell */
 			text_printf(ret, " && $_probe_arg5 == 0");
 	}
 	/* not before each operation of a fused tensor, but before the one that gives its value */

@@ -324,6 +324,24 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .evaluation_advice = "`tensor print %s`",
 	},
 	{
+	    .name = "after",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_RANGE, /* values outside it alone are looked at */
+	    .probe = "range",
+	    .n_args = 6,
+	    .id = 0,
+	    .site = LBX_NO_ARG,
+	    .watch = LB_WATCH_RANGE | LB_WATCH_CALLS,
+	    .computes = true,
+	    .node = LBX_AFTER_NODE,
+	    .what = "an operation has run",
+	    .detail = tell_value,
+	    .advice = "`tensor graph %s` shows what it was computed from",
+	    .evaluation = LBX_AFTER_EVALUATION,
+	    .evaluation_what = "an evaluation has computed it",
+	    .evaluation_advice = "`tensor print %s`",
+	},
+	{
 	    .name = "promote",
 	    .arguments = "[T]",
 	    .takes = LBX_TAKES_TENSOR,
@@ -380,7 +398,7 @@ const char *lbx_catch_word(int i)
 {
 	const struct lbx_catch_kind *kind = lbx_catch_kinds;
 
-	while (kind->name && (kind->op || i-- > 0)) /* `tensor break` has its own */
+	while (kind->name && (kind->computes || i-- > 0)) /* `tensor break` has its own */
 		kind++;
 	return kind->name;
 }
@@ -394,10 +412,19 @@ const struct lbx_catch_kind *lbx_catch_kind(const char *name)
 			text_free(&names);
 			return kind;
 		}
-		if (kind->op == 0) /* the others are `tensor break`'s */
+		if (!kind->computes) /* the others are `tensor break`'s */
 			text_printf(&names, "%s%s", names.n ? ", " : "", kind->name);
 	}
 	lb_fail("there is no '%s' to catch: %.*s", name, (int)names.n, names.bytes);
 	text_free(&names);
 	return NULL;
+}
+
+const struct lbx_catch_kind *lbx_catch_kind_outside(void)
+{
+	const struct lbx_catch_kind *kind = lbx_catch_kinds;
+
+	while (!kind->computes || kind->takes != LBX_TAKES_RANGE)
+		kind++;
+	return kind;
 }

@@ -77,6 +77,8 @@ extern const struct lbx_catch_kind lbx_catch_kinds[];
 
 /* The events that `catch` takes, one after the other, up to NULL. */
 const char *lbx_catch_word(int i);
+/* `after`, of values outside a range alone. */
+const struct lbx_catch_kind *lbx_catch_kind_outside(void);
 /* By name; fails with the names that there are. */
 const struct lbx_catch_kind *lbx_catch_kind(const char *name);
 

@@ -252,6 +252,109 @@ static bool put(const struct sieve *s, int node, struct text *ret)
 	return put_compared(s, node, ret);
 }
 
+/* ---- a range ---- */
+
+struct bounds {
+	double low, high;
+};
+
+/* it.max(), max(it): what it is of; -1: it is something else. */
+static int called_of(const struct lbx_formula_tree *t, int node, const char *const *words)
+{
+	const struct lbx_formula_node *n = &t->nodes[node];
+
+	if (n->kind != LBX_FORMULA_CALL)
+		return -1;
+	int called = lbx_formula_child(t, node, 0);
+	bool is_method = t->nodes[called].kind == LBX_FORMULA_MEMBER;
+	if (n->n != (is_method ? 1 : 2) || (!is_method && t->nodes[called].kind != LBX_FORMULA_NAME))
+		return -1;
+	for (; *words; words++)
+		if (lbx_formula_is_word(t, called, *words))
+			return is_method ? lbx_formula_child(t, called, 0) : lbx_formula_child(t, node, 1);
+	return -1;
+}
+
+/* `it`, or the greatest or least of it; *ret_abs: of its absolute values. */
+static bool is_of_it(const struct sieve *s, int node, bool *ret_abs)
+{
+	static const char *const extremes[] = { "max", "min", NULL }, *const abs[] = { "abs", "absolute", NULL };
+	int of = called_of(s->tree, node, extremes);
+
+	node = of >= 0 ? of : node;
+	of = called_of(s->tree, node, abs);
+	*ret_abs = of >= 0;
+	return is_it(s, of >= 0 ? of : node);
+}
+
+/* Values beyond the number, as every dtype has it: the narrowest keeps 8 bits of it. `at`: the number itself, too. */
+static double bound_above(double number, bool at)
+{
+	int exponent;
+	double bits = ldexp(frexp(number, &exponent), 8);
+
+	if (bits != floor(bits))
+		return number - ldexp(fabs(number), -7);
+	return at ? nextafter(number, -INFINITY) : number;
+}
+
+static bool find_bounds(const struct sieve *s, int node, struct bounds *ret)
+{
+	static const char *const whether[] = { "any", "all", NULL };
+	const struct lbx_formula_tree *t = s->tree;
+	const struct lbx_formula_node *n = &t->nodes[node];
+	struct bounds other;
+	double number;
+	bool is_abs;
+
+	*ret = (struct bounds){ -INFINITY, INFINITY };
+	if (called_of(t, node, whether) >= 0)
+		return find_bounds(s, called_of(t, node, whether), ret);
+	if (n->kind != LBX_FORMULA_BINARY || n->n != 2)
+		return false;
+	int left = lbx_formula_child(t, node, 0), right = lbx_formula_child(t, node, 1);
+	if (n->op == LBX_AND)
+		return find_bounds(s, left, ret) || find_bounds(s, right, ret);
+	if (n->op == LBX_OR) {
+		if (!find_bounds(s, left, ret) || !find_bounds(s, right, &other))
+			return false;
+		ret->low = fmax(ret->low, other.low);
+		ret->high = fmin(ret->high, other.high);
+		return true;
+	}
+	bool turned = take_number(t, left, &number);
+	const char *sign = sign_of(n->op, turned);
+	if (!sign || (!turned && !take_number(t, right, &number)) || !is_of_it(s, turned ? right : left, &is_abs))
+		return false;
+	if (sign[0] == '>')
+		ret->high = bound_above(number, sign[1]);
+	else if (sign[0] == '<' && !is_abs)
+		ret->low = -bound_above(-number, sign[1]);
+	else
+		return false;
+	if (is_abs)
+		ret->low = -ret->high;
+	return true;
+}
+
+bool lbx_catch_bounds(const char *condition, double *ret_low, double *ret_high)
+{
+	lb_auto_free struct lbx_formula_tree *tree = malloc(sizeof *tree);
+	struct sieve s = { .tree = tree };
+	struct bounds bounds;
+
+	if (!tree || !lbx_formula_parse(condition, tree)) {
+		lb_clear_error();
+		return false;
+	}
+	bool is = find_bounds(&s, tree->root, &bounds);
+	*ret_low = bounds.low;
+	*ret_high = bounds.high;
+	return is;
+}
+
+/* ---- the whole ---- */
+
 static bool has_all(const struct lbx_tensor_offsets *at)
 {
 	return at->dtype && at->rank && at->size && at->offset && at->buffer && at->shape && at->data;

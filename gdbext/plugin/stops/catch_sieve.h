@@ -6,6 +6,9 @@
 
 #include "plugin/stops/catch_kinds.h"
 
+/* Whether the condition can hold only for values outside a range, which the runtime looks for (LB_WATCH_RANGE): then gdb need not
+ * look at each operation. Of comparisons with `it`, `abs(it)`, their max(), min(), any() and all(). */
+bool lbx_catch_bounds(const char *condition, double *ret_low, double *ret_high);
 /* Adds, behind && where there is text, what is false only where the condition is; nothing where gdb cannot judge. */
 void lbx_catch_sieve(const struct lbx_catch *c, struct lbx_table *table, struct text *ret);
 

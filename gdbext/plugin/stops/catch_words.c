@@ -332,9 +332,9 @@ void lbx_catch_note(struct lbx_context *context, const struct lbx_catch *c, stru
 	there = c->id ? lbx_tensors_by_id(tensors, c->id, &t) : find_named(context, c->name, c->is_glob, 1, &t);
 	if (!there)
 		text_printf(ret, c->id ? "no tensor has this id now" : "no tensor has such a name yet");
-	else if (c->id && c->kind->op && t.state == LBX_READY)
+	else if (c->id && c->kind->computes && t.state == LBX_READY)
 		text_printf(ret, "it has been computed, and is not again");
-	else if (c->kind->op && !c->is_glob && is_constant(&t))
+	else if (c->kind->computes && !c->is_glob && is_constant(&t))
 		text_printf(ret, "it is a constant, computed only where its elements are needed one by one");
 	lb_clear_error();
 }

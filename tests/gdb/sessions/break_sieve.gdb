@@ -16,3 +16,13 @@ set input-radix 16
 continue
 continue
 pipe info breakpoints | grep -A1 'stop only' | grep hit
+set input-radix 10
+tensor uncatch all
+# the runtime itself looks for values outside a range: no stop at all
+tensor break v --if '(abs(it) > 1e7).any()'
+tensor break v --if 'it.max() > 999999'
+continue
+tensor print v
+continue
+pipe tensor status | grep ^catch
+pipe info breakpoints | grep -c 'lazybones:range'

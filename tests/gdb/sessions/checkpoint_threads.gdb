@@ -1,4 +1,5 @@
 # where the thread is not the first: that one is looked at, and come back to
+set print symbol off
 file stepped
 set args threads
 break together
