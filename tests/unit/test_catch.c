@@ -95,6 +95,11 @@ bool lbx_breakpoint_exists(int key)
 	return key > 0;
 }
 
+bool lbx_breakpoint_is_enabled(int key)
+{
+	return key > 0;
+}
+
 bool lbx_hooks_ask(void)
 {
 	return true;

@@ -97,6 +97,16 @@ void lbx_catch_suspend(void)
 	}
 }
 
+/* What gdb calls it: there are commands of gdb's that take that number. */
+static void tell_breakpoint(const struct lbx_catch *c, struct lbx_out *out)
+{
+	int key = lbx_catch_key(c), number = key == LBX_BREAKPOINT_NONE ? 0 : lbx_breakpoint_number(key);
+
+	LBX_KEY(out, "breakpoint", lbx_json_int_if(number > 0, number));
+	if (number)
+		lbx_printf(out, " (gdb's breakpoint %d%s)", number, lbx_breakpoint_is_enabled(key) ? "" : ", disabled");
+}
+
 void lbx_catches_tell(struct lbx_out *out)
 {
 	lbx_begin_list(out, "catches");
@@ -108,8 +118,10 @@ void lbx_catches_tell(struct lbx_out *out)
 		lbx_begin(out, NULL);
 		lbx_catch_keys(&catches.v[i], out);
 		lbx_catch_describe(&catches.v[i], &text);
-		lbx_printf(out, "catch %d: %.*s\n", catches.v[i].number, (int)text.n, text.bytes);
+		lbx_printf(out, "catch %d: %.*s", catches.v[i].number, (int)text.n, text.bytes);
 		text_free(&text);
+		tell_breakpoint(&catches.v[i], out);
+		lbx_printf(out, "\n");
 		lbx_end(out);
 	}
 	lbx_end(out);
