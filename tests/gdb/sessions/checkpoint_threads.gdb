@@ -7,12 +7,12 @@ run
 up
 tensor checkpoint
 pipe thread 1 | grep -c Thread
-pipe frame function threads | grep -o 'in threads'
+pipe frame function main | grep -o 'in main'
 tensor checkpoint
 pipe tensor restart 1 | grep -o 'in meet'
 frame
-pipe tensor restart | grep -o 'in threads'
+pipe tensor restart | grep -o 'in main'
 tensor checkpoint --list
-pipe tensor restart 2 | grep -o 'in threads'
-up
-pipe tensor restart | grep -o 'in threads'
+pipe tensor restart 2 | grep -o 'in main'
+frame
+pipe tensor restart | grep -o 'in main'
