@@ -44,6 +44,38 @@ void play_odd_dtype(bool sick)
 		lb_eval(named("h.%d.weight", i, lb_astype(loaded(), sick && i == 7 ? LB_F32 : LB_F16)));
 }
 
+/* Of a layer in the midst; in the healthy one the last layer is a head of another width, and each bias fits its weight. */
+static void make_layers(const char *weight, const char *bias, int cut, int64_t head)
+{
+	for (int i = 0; i < LAYERS; i++) {
+		int64_t width = head && i == LAYERS - 1 ? head : 8;
+		lb_eval(named(weight, i, normal(width, 4, 40 + (uint64_t)i)),
+			named(bias, i, lb_full(LB_SHAPE(i == cut ? 1 : width), 0.5, LB_F32)));
+	}
+}
+
+void play_odd_bias(bool sick)
+{
+	make_layers("layers.%d.fc.weight", "layers.%d.fc.bias", sick ? 3 : -1, sick ? 0 : 10);
+}
+
+/* Biases that differ for good reasons: of the first layer, of several, of a layer whose weight differs, too, of convolutions. */
+void play_uneven_layers(bool sick)
+{
+	(void)sick;
+	make_layers("first.%d.weight", "first.%d.bias", 0, 0);
+	make_layers("last.%d.weight", "last.%d.bias", LAYERS - 1, 0);
+	for (int i = 0; i < LAYERS; i++) {
+		int64_t width = i == 4 ? 16 : 8;
+		lb_eval(named("wide.%d.weight", i, normal(width, 4, 60 + (uint64_t)i)),
+			named("wide.%d.bias", i, lb_zeros(LB_SHAPE(width), LB_F32)),
+			named("two.%d.weight", i, normal(8, 4, 80 + (uint64_t)i)),
+			named("two.%d.bias", i, lb_zeros(LB_SHAPE(i == 3 || i == 5 ? 1 : 8), LB_F32)),
+			named("rope.%d.weight", i, normal(8, 4, 90 + (uint64_t)i)),
+			named("rope.%d.bias", i, lb_zeros(LB_SHAPE(i == 4 ? 4 : 8), LB_F32)));
+	}
+}
+
 /* All of them are random, as those of a model that is to be trained; and norms have a dtype of their own. */
 void play_initialised(bool sick)
 {
