@@ -10,7 +10,7 @@ enum {
 };
 
 struct room {
-	uint8_t codes[LB_PANEL_COLUMNS * DEPTH];
+	uint8_t codes[2 * LB_PANEL_COLUMNS * DEPTH];
 	float scales[LB_PANEL_COLUMNS * GROUPS], biases[LB_PANEL_COLUMNS * GROUPS];
 	float lines[2][LB_STRIP * GROUPS]; /* of a strip, before they are turned */
 	float sums[];
@@ -36,9 +36,15 @@ static int64_t spans_of(int group, int64_t k)
 	return together_of(k) * (group < LB_CUT_TOGETHER ? LB_CUT_TOGETHER / group : 1) * LB_CUT_ROWS;
 }
 
+/* Of the digits of LB_CUT_ROWS rows: affine codes want two tiles of 64 bytes a row for three planes. */
+static int64_t digit_bytes(int planes, int64_t k)
+{
+	return together_of(k) * (planes > 1 ? 4 : 1) * LB_CUT_ROWS * LB_CUT_TOGETHER;
+}
+
 static int64_t block_bytes(int planes, int group, int64_t k)
 {
-	return together_of(k) * planes * LB_CUT_ROWS * LB_CUT_TOGETHER + 3 * 4 * spans_of(group, k);
+	return digit_bytes(planes, k) + 3 * 4 * spans_of(group, k);
 }
 
 int64_t lb_quant_panels_room(int planes, int group, int64_t m, int64_t k)
@@ -51,7 +57,7 @@ static struct lb_cut_rows block_at(const struct lb_quant_panels *p, int64_t bloc
 	int planes = p->x->planes;
 	int64_t spans = spans_of(p->w->group, p->k);
 	int8_t *digits = (int8_t *)p->ordered + block * block_bytes(planes, p->w->group, p->k);
-	float *steps = (float *)(void *)(digits + together_of(p->k) * planes * LB_CUT_ROWS * LB_CUT_TOGETHER);
+	float *steps = (float *)(void *)(digits + digit_bytes(planes, p->k));
 	return (struct lb_cut_rows){ digits, steps, steps + spans, (int32_t *)steps + 2 * spans };
 }
 
@@ -98,10 +104,12 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 	const struct lb_quant_panels *p = arg;
 	const struct lb_tiles *tiles = p->w->tiles;
 	struct room *room = scratch;
-	struct lb_panel panel = { .e2m1 = p->w->kind == LB_CODES_E2M1,
+	bool e2m1 = p->w->kind == LB_CODES_E2M1, twice = p->n_ordered && !e2m1 && p->x->planes > 1;
+	struct lb_panel panel = { .e2m1 = e2m1,
+				  .twice = twice,
 				  .group = p->w->group,
 				  .codes = room->codes,
-				  .codes_apart = LB_STRIP * DEPTH,
+				  .codes_apart = LB_STRIP * DEPTH * (twice ? 2 : 1),
 				  .scales_apart = LB_STRIP * GROUPS };
 	struct lb_cut_rows blocks[LB_QUANT_PANELS_ROWS / LB_CUT_ROWS];
 	for (int64_t i = 0; i * LB_CUT_ROWS < p->n_ordered; i++)
@@ -117,7 +125,7 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 		panel.depth = least(p->k - at, DEPTH);
 		for (int64_t i = 0; i < LB_PANEL_COLUMNS; i += LB_STRIP)
 			tiles->pack_strip(panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2,
-					  p->w->words_row, lines - i, panel.depth, room->codes + i * DEPTH);
+					  p->w->words_row, lines - i, panel.depth, twice, room->codes + i / LB_STRIP * panel.codes_apart);
 		if (p->n_ordered)
 			tiles->multiply_panel_amx(&panel, p->n_ordered, blocks, p->x->planes, at, room->sums, LB_PANEL_COLUMNS);
 		tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at, room->sums + p->n_ordered * LB_PANEL_COLUMNS,

@@ -99,11 +99,11 @@ struct lb_cut {
 };
 
 /* Codes of 4 bits of LB_STRIPS strips of LB_STRIP rows, as pack_strip() unpacks them, `codes_apart` bytes from strip to
- * strip. Their scales and, but for e2m1, biases are `scales_apart` floats from strip to strip: the rows' of a group beside each
+ * strip; `twice`: those of 32 elements are there sixteenfold, and then as they are, for what AMX multiplies of three planes. Their scales and, but for e2m1, biases are `scales_apart` floats from strip to strip: the rows' of a group beside each
  * other. */
 enum { LB_STRIP = 16, LB_STRIPS = 4, LB_PANEL_COLUMNS = LB_STRIP * LB_STRIPS };
 struct lb_panel {
-	bool e2m1;
+	bool e2m1, twice;
 	int group;     /* affine: a multiple of 32 */
 	int64_t depth; /* whole groups */
 	const uint8_t *codes;
@@ -112,7 +112,7 @@ struct lb_panel {
 };
 
 /* LB_CUT_ROWS rows that are cut alike, or half as many, for AMX. Of LB_CUT_TOGETHER elements after others: tiles
- * of the planes of digits. Of each span of elements that is summed at once, LB_CUT_TOGETHER or a smaller group: the rows' steps,
+ * of the planes of digits, or, of three with affine codes, two of numbers of 12 bits. Of each span of elements that is summed at once, LB_CUT_TOGETHER or a smaller group: the rows' steps,
  * half of them for e2m1, and, for it, what is to be taken off the sums; of each group the sums. */
 enum { LB_CUT_ROWS = 16 };
 struct lb_cut_rows {
@@ -253,8 +253,9 @@ struct lb_tiles {
 	void (*dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
 			float *sums);
 	/* With AVX-512 alone, else NULL. Codes of `lines` rows, `row` bytes apart, to bytes of `depth` elements, whole groups: 16
-	 * for each element. */
-	void (*pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
+	 * for each element. `twice` as lb_panel has it: affine ones. */
+	void (*pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, bool twice,
+			   uint8_t *to);
 	/* sums += x @ the panel, of m rows x that are cut alike, from element `first` on, with which a group begins; needs
 	 * VNNI, too. */
 	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first, float *sums,

@@ -153,6 +153,18 @@ static void products(void **state)
 							      groups % 3 * 256 / formats[f].group);
 }
 
+/* For AMX: the codes of 32 elements are there sixteenfold, and then as in `plain`. */
+static void strip_is_twice(const uint8_t *from, int64_t row, int64_t lines, int64_t depth, const uint8_t *plain)
+{
+	enum { SPAN = 32 * LB_STRIP };
+	uint8_t *twice = keep(2 * depth * LB_STRIP);
+	lb_tiles()->pack_strip(false, from, row, lines, depth, true, twice);
+	for (int64_t i = 0; i < depth * LB_STRIP; i++) {
+		assert_int_equal(twice[i / SPAN * 2 * SPAN + i % SPAN], plain[i] * 16);
+		assert_int_equal(twice[(i / SPAN * 2 + 1) * SPAN + i % SPAN], plain[i]);
+	}
+}
+
 /* Strips that end where memory does: of every number of lines, and of depths that are no multiple of what is turned at once. */
 static void strips(void **state)
 {
@@ -174,13 +186,15 @@ static void strips(void **state)
 				for (int64_t i = 0; i < lines * row - (row - depth / 2); i++)
 					from[i] = (uint8_t)draw();
 				uint8_t *to = keep(depth * LB_STRIP);
-				tiles->pack_strip(kind, from, row, lines, depth, to);
+				tiles->pack_strip(kind, from, row, lines, depth, false, to);
 				for (int64_t i = 0; i < LB_STRIP; i++)
 					for (int64_t k = 0; k < depth; k++) {
 						int code = i < lines ? from[i * row + k / 2] >> (k % 2 * 4) & 15 : 0;
 						int got = to[k / 8 * 128 + k % 2 * 64 + i * 4 + k / 2 % 4];
 						assert_int_equal(got, kind ? (int)(e2m1[code] * 2) + LB_E2M1_SHIFT : code);
 					}
+				if (kind == 0 && depth % 32 == 0)
+					strip_is_twice(from, row, lines, depth, to);
 				munmap(pages, (size_t)(room + page));
 				free_kept();
 			}

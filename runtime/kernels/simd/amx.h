@@ -36,13 +36,14 @@ static inline void lb_amx_begin(void)
 	__asm__ volatile("ldtilecfg %0" : : "m"(config));
 }
 
-/* Tile 6 is so many rows of some bytes, tile 7 what it is multiplied with, the others sums. */
-static inline void lb_amx_begin_bytes(int rows, int bytes)
+/* The tiles from `right` on are what the one before is multiplied with, that is so many rows of some bytes; those before it are
+ * rows of 64. */
+static inline void lb_amx_begin_bytes(int rows, int bytes, int right)
 {
 	struct lb_amx_config config = { .palette = 1 };
 	for (int t = 0; t < 8; t++) {
-		config.row_bytes[t] = (uint16_t)(t == 6 ? bytes : 64);
-		config.rows[t] = (uint8_t)(t == 7 ? bytes / 4 : rows);
+		config.row_bytes[t] = (uint16_t)(t == right - 1 ? bytes : 64);
+		config.rows[t] = (uint8_t)(t >= right ? bytes / 4 : rows);
 	}
 	__asm__ volatile("ldtilecfg %0" : : "m"(config));
 }

@@ -37,7 +37,7 @@ static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64
 }
 
 void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
-				     uint8_t *to)
+				     bool twice, uint8_t *to)
 {
 	__m512i mask = _mm512_set1_epi8(15);
 	__m512i values = _mm512_broadcast_i32x4(_mm_setr_epi8(LB_E2M1_BYTES));
@@ -46,11 +46,17 @@ void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row
 		int64_t n = depth / 8 - at;
 		turn_words(words, from + at * 4, row, lines, n);
 		for (int64_t i = 0; i < (n < 16 ? n : 16); i++, to += EIGHT) {
+			if (twice && i % 4 == 0)
+				to += LB_PANEL_TWICE;
 			__m512i eight = _mm512_load_si512(words + i * LB_STRIP);
 			__m512i even = _mm512_and_si512(eight, mask);
 			__m512i odd = _mm512_and_si512(_mm512_srli_epi16(eight, 4), mask);
 			_mm512_storeu_si512(to, e2m1 ? _mm512_shuffle_epi8(values, even) : even);
 			_mm512_storeu_si512(to + EIGHT / 2, e2m1 ? _mm512_shuffle_epi8(values, odd) : odd);
+			if (twice) {
+				_mm512_storeu_si512(to - LB_PANEL_TWICE, _mm512_slli_epi16(even, 4));
+				_mm512_storeu_si512(to - LB_PANEL_TWICE + EIGHT / 2, _mm512_slli_epi16(odd, 4));
+			}
 		}
 	}
 }
@@ -100,7 +106,7 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 		     const struct lb_panel *panel, int first_strip, const struct lb_cut *x, int64_t first, float *sums,
 		     int64_t sums_row)
 {
-	const uint8_t *codes = panel->codes + first_strip * panel->codes_apart;
+	const uint8_t *codes = panel->codes + first_strip * panel->codes_apart + (panel->twice ? LB_PANEL_TWICE : 0);
 	const float *scales = panel->scales + first_strip * panel->scales_apart;
 	const float *biases = panel->biases + first_strip * panel->scales_apart;
 	const int8_t *digits[ROWS];
@@ -113,7 +119,7 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 			sum[r][c] = _mm512_loadu_ps(sums + r * sums_row + c * LB_STRIP);
 	}
 	int64_t group = first / panel->group, ends = panel->group; /* of x; where it ends in the panel */
-	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT) {
+	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT * (panel->twice ? 2 : 1)) {
 		__m512i whole[ROWS][STRIPS];
 		int64_t element = first + at;
 		LB_UNROLL

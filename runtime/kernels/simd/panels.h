@@ -5,6 +5,8 @@
 
 #include "kernels/simd/tiles.h"
 
+enum { LB_PANEL_TWICE = LB_CUT_TOGETHER * LB_STRIP }; /* bytes of a span's codes */
+
 #define LB_PANEL_KINDS(KIND) \
 	KIND(affine_1, false, 1, 32) \
 	KIND(affine_3, false, 3, 32) \

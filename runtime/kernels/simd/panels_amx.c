@@ -1,5 +1,6 @@
 /* The products of panels.c, bit for bit, by AMX: 16 or 8 rows of digits at a time are a tile for each plane, the codes of a strip
- * another. Digits are put in the strips' order first: four even elements, four odd ones, and so on. What tiles add up, the
+ * another. Of three planes, affine codes leave room in a byte for sixteen times as much, so digits of 8 and of 4 bits beside each
+ * other are a number of 12, and two tiles are all 24 bits: fewer sums go through memory. Digits are put in the strips' order first: four even elements, four odd ones, and so on. What tiles add up, the
  * whole numbers of a span of elements, goes through memory to the vectors that scale it, while the next span's are added: these
  * are stored after that, since stores that wait for their tiles would keep all that comes behind them waiting. */
 #include "kernels/codes.h"
@@ -15,13 +16,53 @@ enum {
 	ROW = LB_CUT_TOGETHER,    /* bytes of a tile of digits, row by row */
 	TILE = LB_CUT_ROWS * ROW,
 	SUMS = LB_CUT_ROWS * LB_STRIP,
+	WIDE = 2 * ROW, /* bytes of a tile of numbers of 12 bits, row by row */
+	TWO = 2 * LB_CUT_ROWS * WIDE,
 };
+
+/* 16 whole numbers, even or odd ones, from their planes. */
+static inline __m512i whole_at(const struct lb_cut *x, int64_t at, bool odd)
+{
+	__m512i whole = _mm512_setzero_si512();
+	for (int p = 0; p < LB_PLANES; p++) {
+		const int8_t *digits = x->digits + (2 * p + odd) * x->half + at / 2;
+		whole = _mm512_add_epi32(_mm512_slli_epi32(whole, 8),
+					 _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)digits)));
+	}
+	return whole;
+}
+
+static inline void store_turns(int8_t *to, __m512i even, __m512i odd)
+{
+	__m128i evens = _mm512_cvtepi32_epi8(even), odds = _mm512_cvtepi32_epi8(odd);
+	_mm_store_si128((void *)to, _mm_unpacklo_epi32(evens, odds));
+	_mm_store_si128((void *)(to + ROW / 2), _mm_unpackhi_epi32(evens, odds));
+}
+
+/* A row of two tiles: the upper numbers, and those below, from -2048 to 2047. Of each the upper 8 bits of all come first. */
+static inline void order_two(const struct lb_cut *x, int64_t at, int8_t *to)
+{
+	__m512i even = whole_at(x, at, false), odd = whole_at(x, at, true);
+	__m512i half = _mm512_set1_epi32(2048), four = _mm512_set1_epi32(15);
+	__m512i evens[2], odds[2];
+	evens[0] = _mm512_srai_epi32(_mm512_add_epi32(even, half), 12);
+	odds[0] = _mm512_srai_epi32(_mm512_add_epi32(odd, half), 12);
+	evens[1] = _mm512_sub_epi32(even, _mm512_slli_epi32(evens[0], 12));
+	odds[1] = _mm512_sub_epi32(odd, _mm512_slli_epi32(odds[0], 12));
+	for (int i = 0; i < 2; i++, to += LB_CUT_ROWS * WIDE) {
+		store_turns(to, _mm512_srai_epi32(evens[i], 4), _mm512_srai_epi32(odds[i], 4));
+		store_turns(to + ROW, _mm512_and_si512(evens[i], four), _mm512_and_si512(odds[i], four));
+	}
+}
 
 void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
 				    const struct lb_cut_rows *to)
 {
 	int span = group < LB_CUT_TOGETHER ? group : LB_CUT_TOGETHER;
-	for (int64_t at = 0; at < depth; at += LB_CUT_TOGETHER)
+	bool two = x->planes > 1 && !e2m1;
+	for (int64_t at = 0; two && at < depth; at += LB_CUT_TOGETHER)
+		order_two(x, at, to->digits + at / LB_CUT_TOGETHER * TWO + row * WIDE);
+	for (int64_t at = 0; !two && at < depth; at += LB_CUT_TOGETHER)
 		for (int p = 0; p < x->planes; p++) {
 			int8_t *tile = to->digits + (at / LB_CUT_TOGETHER * x->planes + p) * TILE + row * ROW;
 			__m128i even = _mm_loadu_si128((const void *)(x->digits + 2 * p * x->half + at / 2));
@@ -127,21 +168,126 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 		_mm512_storeu_ps(sums + r * sums_row, sum[r]);
 }
 
+/* ---- two tiles of numbers of 12 bits ---- */
+
+/* Spans take turns with the tiles. */
+INSIDE void begin_two(const bool turn, const uint8_t *codes, const int8_t *digits)
+{
+	if (turn) {
+		lb_amx_load(7, codes, 64);
+		lb_amx_load(4, digits, WIDE);
+		lb_amx_zero(2);
+		lb_amx_su(2, 4, 7);
+		lb_amx_load(5, digits + LB_CUT_ROWS * WIDE, WIDE);
+		lb_amx_zero(3);
+		lb_amx_su(3, 5, 7);
+		return;
+	}
+	lb_amx_load(6, codes, 64);
+	lb_amx_load(4, digits, WIDE);
+	lb_amx_zero(0);
+	lb_amx_su(0, 4, 6);
+	lb_amx_load(5, digits + LB_CUT_ROWS * WIDE, WIDE);
+	lb_amx_zero(1);
+	lb_amx_su(1, 5, 6);
+}
+
+INSIDE void end_two(const bool turn, int32_t to[2][SUMS])
+{
+	if (turn) {
+		lb_amx_store(2, to[0], 64);
+		lb_amx_store(3, to[1], 64);
+		return;
+	}
+	lb_amx_store(0, to[0], 64);
+	lb_amx_store(1, to[1], 64);
+}
+
+/* As multiply(), three planes with affine codes. */
+INSIDE void multiply_two(const int rows, const struct lb_panel *panel, int strip, const struct lb_cut_rows *x, int64_t first,
+			 float *sums, int64_t sums_row)
+{
+	int32_t wholes[2][2][SUMS] __attribute__((aligned(64)));
+	const uint8_t *codes = panel->codes + strip * panel->codes_apart;
+	const float *scales = panel->scales + strip * panel->scales_apart;
+	const float *biases = panel->biases + strip * panel->scales_apart;
+	const int8_t *digits = x->digits + first / ROW * TWO;
+	const float *steps = x->steps + first / ROW * LB_CUT_ROWS, *all = x->sums + first / panel->group * LB_CUT_ROWS;
+	int64_t spans = panel->depth / ROW, ends = panel->group / ROW; /* where a group ends */
+	__m512 sum[LB_CUT_ROWS];
+	LB_UNROLL
+	for (int r = 0; r < rows; r++)
+		sum[r] = _mm512_loadu_ps(sums + r * sums_row);
+	begin_two(false, codes, digits);
+	end_two(false, wholes[0]);
+	for (int64_t s = 0; s < spans; s++) {
+		bool more = s + 1 < spans, turn = s % 2 == 0;
+		codes += 2 * LB_PANEL_TWICE;
+		digits += TWO;
+		if (more && turn)
+			begin_two(true, codes, digits);
+		else if (more)
+			begin_two(false, codes, digits);
+		__m512 scale = _mm512_loadu_ps(scales);
+		LB_UNROLL
+		for (int r = 0; r < rows; r++) {
+			__m512i upper = _mm512_load_si512(wholes[s % 2][0] + r * LB_STRIP);
+			__m512i whole = _mm512_add_epi32(_mm512_slli_epi32(upper, 12),
+							 _mm512_load_si512(wholes[s % 2][1] + r * LB_STRIP));
+			sum[r] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(steps[r])), scale,
+						 sum[r]);
+		}
+		if (more && turn)
+			end_two(true, wholes[1]);
+		else if (more)
+			end_two(false, wholes[0]);
+		steps += LB_CUT_ROWS;
+		if (s + 1 < ends)
+			continue;
+		__m512 bias = _mm512_loadu_ps(biases);
+		LB_UNROLL
+		for (int r = 0; r < rows; r++)
+			sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(all[r]), bias, sum[r]);
+		ends += panel->group / ROW;
+		all += LB_CUT_ROWS;
+		scales += LB_STRIP;
+		biases += LB_STRIP;
+	}
+	LB_UNROLL
+	for (int r = 0; r < rows; r++)
+		_mm512_storeu_ps(sums + r * sums_row, sum[r]);
+}
+
+INSIDE void begin(const bool e2m1, const int planes, const int span, const int rows)
+{
+	bool two = planes > 1 && !e2m1;
+	lb_amx_begin_bytes(rows, two ? WIDE : span, two ? 6 : 7);
+}
+
+INSIDE void multiply_either(const bool e2m1, const int planes, const int span, const int rows, const struct lb_panel *panel,
+			    int strip, const struct lb_cut_rows *x, int64_t first, float *sums, int64_t sums_row)
+{
+	if (planes > 1 && !e2m1)
+		multiply_two(rows, panel, strip, x, first, sums, sums_row);
+	else
+		multiply(e2m1, planes, span, rows, panel, strip, x, first, sums, sums_row);
+}
+
 /* Each kind, number of planes, length of a span and number of rows, compiled by itself. */
 #define KIND(name, e2m1, planes, span) \
 	static void name(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x, int64_t first, float *sums, \
 			 int64_t sums_row) \
 	{ \
-		lb_amx_begin_bytes(LB_CUT_ROWS, span); \
+		begin(e2m1, planes, span, LB_CUT_ROWS); \
 		for (int c = 0; c < LB_STRIPS; c++) \
 			for (int64_t i = 0; i + LB_CUT_ROWS <= m; i += LB_CUT_ROWS) \
-				multiply(e2m1, planes, span, LB_CUT_ROWS, panel, c, x + i / LB_CUT_ROWS, first, \
+				multiply_either(e2m1, planes, span, LB_CUT_ROWS, panel, c, x + i / LB_CUT_ROWS, first, \
 					 sums + i * sums_row + c * LB_STRIP, sums_row); \
 		if (m % LB_CUT_ROWS) { \
 			int64_t i = m / LB_CUT_ROWS * LB_CUT_ROWS; \
-			lb_amx_begin_bytes(LB_CUT_ROWS / 2, span); \
+			begin(e2m1, planes, span, LB_CUT_ROWS / 2); \
 			for (int c = 0; c < LB_STRIPS; c++) \
-				multiply(e2m1, planes, span, LB_CUT_ROWS / 2, panel, c, x + i / LB_CUT_ROWS, first, \
+				multiply_either(e2m1, planes, span, LB_CUT_ROWS / 2, panel, c, x + i / LB_CUT_ROWS, first, \
 					 sums + i * sums_row + c * LB_STRIP, sums_row); \
 		} \
 		lb_amx_end(); \

@@ -153,7 +153,7 @@ bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct
 void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x,
 				  int64_t first, float *sums);
 void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
-				     uint8_t *to);
+				     bool twice, uint8_t *to);
 void LB_ISA_NAME(lb_tile_multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first,
 					 float *sums, int64_t sums_row);
 void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
