@@ -438,6 +438,17 @@ const char lbx_definitions[] =
     "define _lb_break_fault\n"
     "_lb_quiet _lb_catch_fault 0\n"
     "end\n"
+	/* before it is a prefix, whose commands would forget that: gdb hands it the words that are none of them. Where start.gdb has
+	 * defined it, gdb would ask */
+    "if $_isvoid($_lb_starts)\n"
+    "define tensor\n"
+    "if $argc\n"
+    "_tensor_unknown $arg0\n"
+    "else\n"
+    "help tensor\n"
+    "end\n"
+    "end\n"
+    "end\n"
     "define-prefix tensor\n"
     "document tensor\n"
     "See inside the lazy tensors of a program, running or dead.\n"

@@ -281,8 +281,7 @@ bool lbx_script_offer(const struct lbx_command *const *const *tables, const stru
 	text_printf(&script, "define _lb_reload\njit-reader-unload\njit-reader-load %s\nend\n",
 		    lbx_script_plugin_path());
 	set_numbers(&script);
-	/* before it is a prefix, whose commands would forget that. gdb hands it the words that are none of them */
-	define(&script, "tensor", "", false);
+	define(&script, "_tensor_unknown", "", false);
 	text_append(&script, lbx_definitions, strlen(lbx_definitions));
 	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 0x12 && (!$_lb_mi || %d)\n",
 		    lbx_front_end_speaks_mi(), lbx_answers_are_wanted());

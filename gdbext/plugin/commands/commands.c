@@ -151,10 +151,6 @@ static bool run(struct lbx_context *context, const struct job *job)
 		return job->line->run(context, job->words);
 	if (!lbx_session_trace_look(context))
 		return false;
-	if (!job->row && !job->name[0]) {
-		lbx_bridge_script("help tensor");
-		return true;
-	}
 	if (!job->row)
 		return lbx_gdb_command_fail(job->name);
 	return run_row(context, job);
