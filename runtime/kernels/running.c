@@ -51,7 +51,8 @@ static float complex complex_product(float complex a, float complex b)
 		for (int64_t i = 0; i < job->n; i++) { \
 			int64_t k = job->reverse ? job->n - 1 - i : i; \
 			T before = (T)store(so_far), after; \
-			after = (T)store((A)step(so_far, (A)load(from[k * stride]))); \
+			A element = (A)load(from[k * stride]); /* the first as it is: complex 1 * x may be NaN where x is not */ \
+			after = (T)store(i == 0 ? element : (A)step(so_far, element)); \
 			so_far = (A)load(after); \
 			to[k * job->apart] = job->inclusive ? after : before; \
 		} \
