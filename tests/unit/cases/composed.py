@@ -17,6 +17,8 @@ def near(dtype):
 
 def close(suite, rng):
     def isclose(a, b, rtol, atol, equal_nan):
+        if a.dtype in ("int64", "uint64"):
+            return np.vectorize(lambda p, q: abs(int(p) - int(q)) <= atol + rtol * abs(int(q)), otypes=[bool])(a.a, b.a)
         wide = np.complex64 if COMPLEX in (a.dtype, b.dtype) else np.float64
         x, y = a.a.astype(wide), b.a.astype(wide)
         with np.errstate(all="ignore"):
@@ -47,6 +49,14 @@ def close(suite, rng):
         for name, y in (("shape", Tensor(x.a[:1], dtype)), ("one", Tensor(np.where([1, 0, 0], ~(x.a != 0), x.a), dtype))):
             suite.case("array_equal/%s/%s" % (dtype, name), "array_equal", [x, y],
                        Tensor(np.array_equal(x.a, y.a), BOOL), nan=0)
+    for dtype in ("int64", "uint64"):
+        # which doubles cannot tell apart, and whose differences wrap
+        top, least = np.iinfo(dtype).max, np.iinfo(dtype).min
+        a = Tensor(np.array([2**53, 2**53 + 1, 2**62, 2**62, top, top, least, 0, 7], dtype), dtype)
+        b = Tensor(np.array([2**53 + 1, 2**53 + 1, 2**62 + 1, 2**62 + 3, least, top - 1, top, 1, 7], dtype), dtype)
+        for rtol, atol in ((0, 0), (0, 1), (0, 2.5), (2.0**-54, 0), (3.0, 0)):
+            suite.case("isclose/%s/wide/%g,%g" % (dtype, rtol, atol), "isclose", [a, b], Tensor(isclose(a, b, rtol, atol, 0), BOOL),
+                       rtol=rtol, atol=atol, nan=0)
     suite.case("array_equal/dtypes", "array_equal", [Tensor([1, 2], "int8"), Tensor([1, 2], "float16")],
                Tensor(True, BOOL), nan=0)
 
@@ -331,6 +341,11 @@ def scans(suite, rng):
         y = np.cumprod(a, 0) if inclusive else np.cumprod(np.concatenate([np.ones((1, 4)), a[:-1]]), 0)
         suite.case("cumprod/complex64/%d%d" % (reverse, inclusive), "cumprod", [x], Tensor(y[::-1 if reverse else 1], COMPLEX),
                    near(COMPLEX), axis=0, reverse=reverse, inclusive=inclusive)
+        # what is first is as it is: 1 times it may be NaN
+        for first in (complex(np.inf, 2), complex(0, np.nan)):
+            x = Tensor([first], COMPLEX)
+            suite.case("cumprod/complex64/%s/%d%d" % (first, reverse, inclusive), "cumprod", [x],
+                       x if inclusive else Tensor([1], COMPLEX), "value", axis=0, reverse=reverse, inclusive=inclusive)
     x = Tensor([-np.inf, -np.inf, 1000.0, 1000.0, -np.inf, np.inf, 3.0], "float32")
     suite.case("logcumsumexp/far", "logcumsumexp", [x], Tensor(np.logaddexp.accumulate(x.a), "float32"), near("float32"), axis=0)
 
