@@ -138,13 +138,16 @@ static bool holds(enum lb_dtype dtype, double value)
 
 lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype)
 {
-	LB_ENTER();
+	LB_ENTER_WHOLE();
+	const void *site = lb_fail_site_now();
 	if (!check_dtype("arange", dtype))
 		return NULL;
-	if (dtype == LB_BOOL || dtype == LB_C64) {
-		lb_fail("arange: counts in integers or floats, not in %s", lb_dtypes[dtype].name);
+	if (dtype == LB_BOOL) {
+		lb_fail("arange: counts in numbers, not in bool");
 		return NULL;
 	}
+	if (dtype == LB_C64)
+		return lb_astype(lb_arange(start, stop, step, LB_F32), LB_C64);
 	if (!isfinite(start) || !isfinite(stop) || !isfinite(step) || step == 0) {
 		lb_fail("arange: start %g, stop %g and step %g must be finite, and step not 0", start, stop, step);
 		return NULL;
@@ -300,8 +303,15 @@ lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dt
 
 lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key)
 {
-	LB_ENTER();
-	return lb_tensor_publish(random_begin(LB_OP_NORMAL, shape, dtype, key, site));
+	LB_ENTER_WHOLE();
+	int64_t size;
+	if (dtype != LB_C64)
+		return lb_tensor_publish(random_begin(LB_OP_NORMAL, shape, dtype, key, lb_fail_site_now()));
+	if (!lb_check_shape("random_normal", shape.n, shape.v, dtype, &size))
+		return NULL;
+	/* a line of parts, real and imaginary in turn */
+	struct lb_tensor *parts = lb_random_normal(LB_SHAPE(2 * size), LB_F32, key);
+	return lb_reshape(lb_bitcast(lb_multiply(parts, lb_scalar(M_SQRT1_2)), LB_C64), shape);
 }
 
 lb_tensor *lb_random_bits(lb_tensor *keys, lb_list shape, lb_dtype dtype)

@@ -91,6 +91,7 @@ static double greatest(enum lb_dtype dtype)
 	switch (dtype) {
 	case LB_F16: return 65504;
 	case LB_BF16: return 0x1.fep127;
+	case LB_C64:
 	case LB_F32: return (double)__FLT_MAX__;
 	default: return __DBL_MAX__;
 	}
@@ -102,10 +103,6 @@ lb_tensor *lb_nan_to_num(lb_tensor *x, double nan, double posinf, double neginf)
 	if (!LB_GIVEN("nan_to_num", x))
 		return NULL;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
-	if (dtype == LB_C64) {
-		lb_fail("nan_to_num: not defined for complex64");
-		return NULL;
-	}
 	if (!lb_dtype_is_inexact(dtype))
 		return lb_untouched(x, lb_fail_site_now());
 	double high = isnan(posinf) ? greatest(dtype) : posinf, low = isnan(neginf) ? -greatest(dtype) : neginf;

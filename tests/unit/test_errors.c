@@ -362,7 +362,6 @@ static void composed(void **state)
 	(void)state;
 	lb_tensor *deep = lb_ones(LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 2), LB_F32), *parts[3];
 	FAILS_AT_ONCE(lb_round_to(x23(), 400), "round_to 400");
-	FAILS_AT_ONCE(lb_nan_to_num(of(LB_C64, LB_SHAPE(2)), 0, 1, 2), "nan_to_num complex64");
 	FAILS_AT_ONCE((lb_divmod(x23(), x45(), &parts[0], &parts[1]), parts[0]), "floor_divide (2,3) (4,5)");
 	assert_null(parts[1]);
 	FAILS_AT_ONCE(lb_isclose(x23(), x45(), 0, 0, false), "isclose (2,3) (4,5)");

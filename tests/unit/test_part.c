@@ -135,6 +135,7 @@ static void creation(void **state)
 			SAME_PARTS(lb_random_uniform(LB_SHAPE(77, 3), -1, 1, LB_F64, lb_key(3)));
 			SAME_PARTS(lb_random_normal(LB_SHAPE(9, 101), LB_F32, lb_key(4)));
 			SAME_PARTS(lb_random_normal(LB_SHAPE(9, 31), LB_F64, lb_key(4)));
+			SAME_PARTS(lb_random_normal(LB_SHAPE(9, 31), LB_C64, lb_key(4)));
 		}
 }
 

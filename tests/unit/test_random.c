@@ -51,6 +51,30 @@ static void normal(void **state)
 		}
 }
 
+/* Both parts are normal, independent, and of variance 1/2. */
+static void normal_complex(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_random_normal(LB_SHAPE(MANY), LB_C64, lb_key(12));
+		lb_tensor *re = lb_astype(lb_real(x), LB_F64), *im = lb_astype(lb_imag(x), LB_F64);
+		assert_int_equal(lb_dtype_of(x), LB_C64);
+		for (int i = 0; i < 2; i++) {
+			lb_tensor *part = i ? im : re;
+			/* six standard errors */
+			assert_true(fabs(lb_item(lb_mean(part, LB_ALL_AXES, false))) < 0.0095);
+			assert_true(fabs(lb_item(lb_mean(lb_square(part), LB_ALL_AXES, false)) - 0.5) < 0.0095);
+		}
+		assert_true(fabs(lb_item(lb_mean(lb_multiply(re, im), LB_ALL_AXES, false))) < 0.0068);
+		lb_tensor *grid = lb_random_normal(LB_SHAPE(3, 5), LB_C64, lb_key(12)), *one = lb_random_normal(LB_SHAPE(), LB_C64, lb_key(12));
+		assert_true(lb_item_int(lb_all(lb_equal(lb_slice(x, LB_TO(15)), lb_reshape(grid, LB_SHAPE(-1))), LB_ALL_AXES, false)));
+		assert_true(lb_item_int(lb_equal(one, lb_slice(x, LB_AT(0)))));
+		assert_int_equal(lb_size(lb_random_normal(LB_SHAPE(4, 0), LB_C64, lb_key(1))), 0);
+	}
+	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(INT64_MAX / 4), LB_C64, lb_key(1)), "random_normal");
+	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), 0, 1, LB_C64, lb_key(1)), "uniform complex64");
+}
+
 static bool same(lb_tensor *a, lb_tensor *b)
 {
 	return lb_item_int(lb_all(lb_equal(a, b), LB_ALL_AXES, false)) == 1;
@@ -221,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(uniform),
 		TEST(normal),
+		TEST(normal_complex),
 		TEST(a_key_is_the_numbers),
 		TEST(split_keys),
 		TEST(distributions),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .elementwise import shape_name
-from .reference import DTYPES, FLOATS, REAL, SIGNED, Tensor
+from .reference import COMPLEX, DTYPES, FLOATS, REAL, SIGNED, Tensor
 
 
 def write(suite):
@@ -27,11 +27,11 @@ def write(suite):
             suite.case("full/%s/%r" % (dtype, value), "full", [],
                        Tensor(np.full((3,), value), dtype), shape=[3], value=repr(value),
                        dtype=dtype)
-    for dtype in REAL[1:]:
+    for dtype in REAL[1:] + [COMPLEX]:
         spans = [(0, 5, 1), (2, 11, 3), (10, 10, 1), (7, 3, 1), (0, 100, 7), (0, 1, 5)]
-        if dtype in SIGNED + FLOATS:
+        if dtype in SIGNED + FLOATS or dtype == COMPLEX:
             spans += [(5, -5, -2), (-3, 4, 1)]
-        if dtype in FLOATS:
+        if dtype in FLOATS or dtype == COMPLEX:
             spans += [(0, 1, 0.25), (1, 2, 0.1), (0, 100, 0.5)]
         for start, stop, step in spans:
             n = max(0, math.ceil((stop - start) / step))

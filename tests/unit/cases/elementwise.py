@@ -382,6 +382,12 @@ def composed(suite):
                                nan=nan, high=high, low=low)
             elif dtype != BOOL:
                 suite.case("nan_to_num/%s/%s" % (dtype, name), "nan_to_num", [x], x, "exact", nan=0)
+    x = Tensor([complex(np.nan, 1), complex(1, np.nan), complex(np.inf, 0), complex(-np.inf, -0.0), complex(np.inf, 1), complex(0, np.inf), 3 - 4j],
+               COMPLEX)
+    for nan, high, low in ((0.0, np.nan, np.nan), (2.5, 3.0, -4.0)):
+        top = float(np.finfo(np.float32).max)
+        y = np.concatenate([[nan, nan, top if np.isnan(high) else high, -top if np.isnan(low) else low], x.a[4:]])
+        suite.case("nan_to_num/complex64/%g" % nan, "nan_to_num", [x], Tensor(y, COMPLEX), "value", nan=nan, high=high, low=low)
     for dtype in ("int8", "uint32", "float16", "float32", "float64"):
         a, b = random_values(rng, dtype, (4, 1)), small(rng, dtype, (1, 5))
         for part, f in enumerate((floor_divide, remainder)):
