@@ -212,7 +212,7 @@ LB_API lb_tensor *lb_ones_like(lb_tensor *x);
  * clear: in comparisons, and as a bound of lb_clip() that nothing reaches. */
 LB_API lb_tensor *lb_scalar(double value);
 LB_API lb_tensor *lb_scalar_int(int64_t value);
-/* start, start + step, … up to but not including stop; all must fit the dtype. */
+/* start, start + step, … up to but not including stop; all must fit the dtype. complex64 counts in f32. */
 LB_API lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype);
 /* rows x cols with ones on diagonal k (0 is the main one, above it is positive). */
 LB_API lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
@@ -237,7 +237,7 @@ LB_API lb_random_key lb_key(uint64_t seed);
 LB_API lb_random_key lb_key_split(lb_random_key key, uint64_t index);
 /* Uniform in [low, high), floating dtypes. */
 LB_API lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype, lb_random_key key);
-/* Normal with mean 0 and standard deviation 1, floating dtypes. */
+/* Normal with mean 0 and standard deviation 1, floating dtypes, and complex64, whose parts both have a variance of 1/2. */
 LB_API lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key);
 /* Whole numbers from low on and below high, at most 2^53 of them, as integers of dtype. */
 LB_API lb_tensor *lb_random_randint(lb_list shape, int64_t low, int64_t high, lb_dtype dtype, lb_random_key key);
@@ -313,7 +313,7 @@ LB_API lb_tensor *lb_isfinite(lb_tensor *x); /* bool: neither */
 LB_API lb_tensor *lb_isposinf(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_isneginf(lb_tensor *x); /* bool */
 /* x with `nan` for NaN, and posinf and neginf for infinities: the dtype's greatest and least number where these are NaN
- * themselves. Not of c64. */
+ * themselves. A complex number is NaN if a part is, and infinite if its real part is and the imaginary one is 0. */
 LB_API lb_tensor *lb_nan_to_num(lb_tensor *x, double nan, double posinf, double neginf);
 LB_API lb_tensor *lb_logical_not(lb_tensor *x);
 /* x itself (a view of it if it has a name) when it has the dtype. Floats are cut towards zero:
@@ -370,7 +370,7 @@ LB_API lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b);
  * for one that failed. */
 LB_API lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high);
 /* bool: |a - b| <= atol + rtol * |b|, where both are finite, else a == b; NaN is not close, but to NaN if equal_nan. In double
- * of integers, in float of halves. lb_allclose() is whether all are; lb_array_equal() whether shapes and elements are the
+ * of integers (of 64 bits a - b has all digits first), in float of halves. lb_allclose() is whether all are; lb_array_equal() whether shapes and elements are the
  * same, of any dtypes. */
 LB_API lb_tensor *lb_isclose(lb_tensor *a, lb_tensor *b, double rtol, double atol, bool equal_nan);
 LB_API lb_tensor *lb_allclose(lb_tensor *a, lb_tensor *b, double rtol, double atol, bool equal_nan);
@@ -633,8 +633,9 @@ LB_API lb_tensor *lb_pad_edge(lb_tensor *x, lb_list low, lb_list high); /* the s
 
 /* ---- linear algebra ----
  *
- * Of matrices, the last two axes, and batches of them, as mlx.core.linalg has it: of f32 or f64 (lb_det, lb_slogdet,
- * lb_norm and lb_cross: of what their comments say). LAPACK computes it, that of OpenBLAS, which is opened at the first
+ * Of matrices, the last two axes, and batches of them, as mlx.core.linalg has it: of f32 or f64, and lb_svd, lb_svdvals,
+ * lb_pinv, lb_eigh, lb_eigvalsh, lb_eig and lb_eigvals of complex64, too (lb_det, lb_slogdet, lb_norm and lb_cross: of what
+ * their comments say). LAPACK computes it, that of OpenBLAS, which is opened at the first
  * need, or one that the program links; without one that is an error of the evaluation, and so is a matrix that is singular
  * where it must not be. Gradients pass through all but lb_qr(), lb_svd(), lb_svdvals(), lb_pinv(),
  * lb_eig(), lb_eigvals(), lb_lu() and lb_lu_factor(), which say so. */
@@ -656,11 +657,12 @@ LB_API lb_tensor *lb_pinv(lb_tensor *x);
 /* x = q r: of (…, m, n), where k is the smaller of both, q (…, m, k) and r (…, k, n). Results of one operation; false,
  * and all NULL, on error, as below. */
 LB_API bool lb_qr(lb_tensor *x, lb_tensor **q, lb_tensor **r);
-/* x = u s vt: u (…, m, m), the singular values (…, k) from the largest on, and vt (…, n, n). NaN or Inf in x is an
+/* x = u s vt: u (…, m, m), the singular values (…, k), which are real, from the largest on, and vt (…, n, n). NaN or Inf in x is an
  * error of the evaluation. */
 LB_API bool lb_svd(lb_tensor *x, lb_tensor **u, lb_tensor **s, lb_tensor **vt);
 LB_API lb_tensor *lb_svdvals(lb_tensor *x); /* the values alone: MLX's svd without compute_uv */
-/* Of a symmetric matrix, of which the lower triangle is read, or the upper, the eigenvalues (…, n), ascending, and as columns
+/* Of a symmetric matrix, or a Hermitian one, of which the lower triangle is read, or the upper, and of a complex diagonal the
+ * real parts, the eigenvalues (…, n), real and ascending, and as columns
  * their vectors (…, n, n). NaN or Inf in x is an error of the evaluation. */
 LB_API bool lb_eigh(lb_tensor *x, bool upper, lb_tensor **values, lb_tensor **vectors);
 LB_API lb_tensor *lb_eigvalsh(lb_tensor *x, bool upper);

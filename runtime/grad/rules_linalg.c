@@ -12,6 +12,11 @@ static struct lb_tensor *triangle(struct lb_tensor *x, bool upper)
 	return upper ? lb_triu(x, 0) : lb_tril(x, 0);
 }
 
+static struct lb_tensor *adjoint(struct lb_tensor *x)
+{
+	return across(lb_conjugated(x));
+}
+
 /* x with its diagonal halved. */
 static struct lb_tensor *halved_diagonal(struct lb_tensor *x)
 {
@@ -20,10 +25,10 @@ static struct lb_tensor *halved_diagonal(struct lb_tensor *x)
 	return diagonal ? lb_subtract(x, lb_multiply(x, lb_multiply(diagonal, lb_scalar(0.5)))) : NULL;
 }
 
-/* Of the gradient by a symmetric matrix that by the triangle that was read. */
+/* Of the gradient by a symmetric matrix, or a Hermitian one, that by the triangle that was read. */
 static struct lb_tensor *of_triangle(struct lb_tensor *d, bool upper)
 {
-	return d ? triangle(halved_diagonal(lb_add(d, across(d))), upper) : NULL;
+	return d ? triangle(halved_diagonal(lb_add(d, adjoint(d))), upper) : NULL;
 }
 
 static struct lb_tensor *product(struct lb_tensor *a, struct lb_tensor *b, struct lb_tensor *c)
@@ -85,7 +90,7 @@ static struct lb_tensor *part(struct lb_tensor *all, const struct lb_tensor *x, 
 	return lb_reshape(lb_slice(all, LB_RANGE(from, from + size)), (lb_list){ x->rank - 2 + rank, shape });
 }
 
-/* Vectors v as columns: v (of the values on the diagonal, elsewhere v^T g / (value of the column - that of the row)) v^T. */
+/* Vectors v as columns: v (of the values on the diagonal, elsewhere v^H g / (value of the column - that of the row)) v^H. */
 bool lb_rule_eigh(const struct lb_vjp *v)
 {
 	struct lb_tensor *x = lb_vjp_input(v, 0);
@@ -97,10 +102,10 @@ bool lb_rule_eigh(const struct lb_vjp *v)
 	if (!values || !vectors || !of_values || !of_vectors || !diagonal)
 		return false;
 	struct lb_tensor *apart = lb_subtract(lb_expand_dims(values, LB_AXES(-2)), lb_expand_dims(values, LB_AXES(-1)));
-	struct lb_tensor *beside = lb_matmul(across(vectors), of_vectors);
+	struct lb_tensor *beside = lb_matmul(adjoint(vectors), of_vectors);
 	beside = lb_divide(lb_multiply(beside, lb_subtract(lb_scalar(1), diagonal)), lb_add(apart, diagonal));
 	struct lb_tensor *all = lb_add(beside, lb_multiply(diagonal, lb_expand_dims(of_values, LB_AXES(-1))));
-	return lb_vjp_give(v, 0, of_triangle(product(vectors, all, across(vectors)), v->t->params[0] != 0));
+	return lb_vjp_give(v, 0, of_triangle(product(vectors, all, adjoint(vectors)), v->t->params[0] != 0));
 }
 
 bool lb_rule_eigvalsh(const struct lb_vjp *v)
@@ -110,7 +115,7 @@ bool lb_rule_eigvalsh(const struct lb_vjp *v)
 	if (!lb_eigh(lb_vjp_input(v, 0), upper, &values, &vectors))
 		return false;
 	struct lb_tensor *scaled = lb_multiply(vectors, lb_expand_dims(v->g, LB_AXES(-2)));
-	return lb_vjp_give(v, 0, of_triangle(lb_matmul(scaled, across(vectors)), upper));
+	return lb_vjp_give(v, 0, of_triangle(lb_matmul(scaled, adjoint(vectors)), upper));
 }
 
 /* The determinant, or 1 for its logarithm, times x^-T. */

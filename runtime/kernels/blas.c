@@ -5,7 +5,7 @@
  * symbols; otherwise libopenblas.so.0 is opened at the first product worth it, with its
  * names kept to ourselves.
  *
- * OpenBLAS brings a LAPACK, which is taken with it: all the functions that are called here, or none.
+ * OpenBLAS brings a LAPACK, which is taken with it: all the functions of a kind of numbers that are called here, or none.
  *
  * The products of the one that is opened are divided among the threads of the pool, which are awake
  * between kernels: its own would take turns with them for the same cores. One that the program links
@@ -44,11 +44,15 @@ WEAK(char *, openblas_get_corename, void);
 	WEAK(void, d##name##_, __VA_ARGS__);
 LB_LAPACK_FUNCTIONS(LB_FUNCTION)
 #undef LB_FUNCTION
+#define LB_FUNCTION(name, ...) WEAK(void, c##name##_, __VA_ARGS__);
+LB_LAPACK_COMPLEX_FUNCTIONS(LB_FUNCTION)
+#undef LB_FUNCTION
 
 enum { UNKNOWN, FOUND, ABSENT };
 
 static struct lb_blas found;
 static struct lb_lapack found_f32, found_f64;
+static struct lb_lapack_complex found_c64;
 static void (*set_threads)(int); /* of the one that was opened, if its products are divided here */
 static char description[128] = "none";
 static _Atomic int state;
@@ -133,35 +137,45 @@ static void describe_blas(const char *how, char *(*corename)(void))
 	snprintf(description, sizeof description, "%s%s%s", how, corename ? ", core " : "", corename ? corename() : "");
 }
 
-/* All of them, or none. */
+/* All of the real ones, or none, and of the complex ones likewise. */
+static void take_lapack(bool all, bool all_complex)
+{
+	if (all) {
+		found.f32 = &found_f32;
+		found.f64 = &found_f64;
+	}
+	if (all_complex)
+		found.c64 = &found_c64;
+}
+
 static void find_linked_lapack(void)
 {
-	bool all = true;
+	bool all = true, all_complex = true;
 
 #define LB_FUNCTION(name, ...) \
 	all &= (found_f32.name = s##name##_) != NULL; \
 	all &= (found_f64.name = d##name##_) != NULL;
 	LB_LAPACK_FUNCTIONS(LB_FUNCTION)
 #undef LB_FUNCTION
-	if (all) {
-		found.f32 = &found_f32;
-		found.f64 = &found_f64;
-	}
+#define LB_FUNCTION(name, ...) all_complex &= (found_c64.name = c##name##_) != NULL;
+	LB_LAPACK_COMPLEX_FUNCTIONS(LB_FUNCTION)
+#undef LB_FUNCTION
+	take_lapack(all, all_complex);
 }
 
 static void find_lapack_of(void *library)
 {
-	bool all = true;
+	bool all = true, all_complex = true;
 
 #define LB_FUNCTION(name, ...) \
 	all &= (*(void **)&found_f32.name = dlsym(library, "s" #name "_")) != NULL; \
 	all &= (*(void **)&found_f64.name = dlsym(library, "d" #name "_")) != NULL;
 	LB_LAPACK_FUNCTIONS(LB_FUNCTION)
 #undef LB_FUNCTION
-	if (all) {
-		found.f32 = &found_f32;
-		found.f64 = &found_f64;
-	}
+#define LB_FUNCTION(name, ...) all_complex &= (*(void **)&found_c64.name = dlsym(library, "c" #name "_")) != NULL;
+	LB_LAPACK_COMPLEX_FUNCTIONS(LB_FUNCTION)
+#undef LB_FUNCTION
+	take_lapack(all, all_complex);
 }
 
 static bool find_linked(void)

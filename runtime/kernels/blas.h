@@ -27,14 +27,28 @@ enum { LB_BLAS_ROW_MAJOR = 101, LB_BLAS_PLAIN = 111, LB_BLAS_TRANSPOSED = 112 };
 	X(syevd, const char *job, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work, \
 	  const int *size, int *iwork, const int *isize, int *info, size_t, size_t)
 
-struct lb_lapack {
+/* The same of complex matrices, whose values are real, or in one; rwork is of real numbers. */
+#define LB_LAPACK_COMPLEX_FUNCTIONS(X) \
+	X(gesdd, const char *job, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu, \
+	  void *vt, const int *ldvt, void *work, const int *size, void *rwork, int *iwork, int *info, size_t) \
+	X(geev, const char *jobvl, const char *jobvr, const int *n, void *a, const int *lda, void *w, void *vl, \
+	  const int *ldvl, void *vr, const int *ldvr, void *work, const int *size, void *rwork, int *info, size_t, size_t) \
+	X(heevd, const char *job, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work, \
+	  const int *size, void *rwork, const int *rsize, int *iwork, const int *isize, int *info, size_t, size_t)
+
 #define LB_FUNCTION(name, ...) void (*name)(__VA_ARGS__);
+struct lb_lapack {
 	LB_LAPACK_FUNCTIONS(LB_FUNCTION)
-#undef LB_FUNCTION
 };
+
+struct lb_lapack_complex {
+	LB_LAPACK_COMPLEX_FUNCTIONS(LB_FUNCTION)
+};
+#undef LB_FUNCTION
 
 struct lb_blas {
 	const struct lb_lapack *f32, *f64; /* NULL: it has none */
+	const struct lb_lapack_complex *c64; /* likewise */
 	bool threads;                      /* it divides its products among threads of its own */
 	void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
 		      const float *b, int ldb, float beta, float *c, int ldc);

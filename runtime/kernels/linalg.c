@@ -14,14 +14,16 @@
 struct job {
 	struct lb_exec *exec;
 	const struct lb_lapack *lapack;
+	const struct lb_lapack_complex *complex; /* of complex64, in its place */
 	int op;
 	const char *name;
 	enum lb_dtype dtype;
 	size_t width, width_to;       /* of an element, and of one of the result */
 	int m, n, k;                  /* rows, columns, the smaller; of solve: k columns on the right */
 	bool upper, has_vectors;
-	int work_size, iwork_size;
+	int work_size, rwork_size, iwork_size;
 	char *a, *b, *u, *vt, *s, *work; /* of dtype: matrices, values, LAPACK's own */
+	float *rwork;                 /* of complex64, too */
 	int *iwork;                   /* pivots, too */
 	char *to[3];                  /* the parts of the result, of the first matrix */
 };
@@ -150,16 +152,39 @@ static void store_part(char *to, double value)
 	lb_store_double(to, LB_F32, value);
 }
 
+static const char no_eigenvalues[] = "has eigenvalues that were not found: the iteration does not converge";
+
+/* The real values in s: as they are, or, beside vectors that are complex, as complex numbers. */
+static void give_values(const struct job *j, char *to, int n)
+{
+	if (!j->complex || !j->has_vectors) {
+		memcpy(to, j->s, (size_t)n * (j->complex ? sizeof(float) : j->width));
+		return;
+	}
+	for (size_t i = 0; i < (size_t)n; i++) {
+		memcpy(to + i * j->width, j->s + i * sizeof(float), sizeof(float));
+		memset(to + i * j->width + sizeof(float), 0, sizeof(float));
+	}
+}
+
 /* Of a pair of conjugates LAPACK has the real part of both vectors in the first column, and the first's imaginary part in the
  * second. */
 static bool eig(const struct job *j, int64_t at)
 {
 	enum { WIDTH = sizeof(float) };
 	int info, one = 1, n = j->n;
+	if (j->complex) {
+		j->complex->geev("N", j->has_vectors ? "V" : "N", &n, j->a, &n, j->s, NULL, &one, j->vt, j->has_vectors ? &n : &one,
+				 j->work, &j->work_size, j->rwork, &info, 1, 1);
+		if (!is_done(j, at, info, no_eigenvalues))
+			return false;
+		memcpy(j->to[0], j->s, (size_t)n * j->width);
+		return !j->has_vectors || copy_out(j, j->to[1], j->vt, n, n, n);
+	}
 	char *im = j->s + (size_t)n * j->width;
 	j->lapack->geev("N", j->has_vectors ? "V" : "N", &n, j->a, &n, j->s, im, NULL, &one, j->vt, j->has_vectors ? &n : &one,
 			j->work, &j->work_size, &info, 1, 1);
-	if (!is_done(j, at, info, "has eigenvalues that were not found: the iteration does not converge"))
+	if (!is_done(j, at, info, no_eigenvalues))
 		return false;
 	for (int64_t i = 0; i < n; i++) {
 		double part = lb_load_double(im + (size_t)i * j->width, j->dtype);
@@ -182,12 +207,16 @@ static bool eig(const struct job *j, int64_t at)
 static bool svd(const struct job *j, int64_t at)
 {
 	int info;
-	char *values = j->has_vectors ? j->to[1] : j->to[0];
-	j->lapack->gesdd(j->has_vectors ? "A" : "N", &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work,
-			 &j->work_size, j->iwork, &info, 1);
+	const char *job = j->has_vectors ? "A" : "N";
+	if (j->complex)
+		j->complex->gesdd(job, &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work, &j->work_size, j->rwork,
+				  j->iwork, &info, 1);
+	else
+		j->lapack->gesdd(job, &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work, &j->work_size,
+				 j->iwork, &info, 1);
 	if (!is_done(j, at, info, "has singular values that were not found: the iteration does not converge"))
 		return false;
-	memcpy(values, j->s, (size_t)j->k * j->width);
+	give_values(j, j->has_vectors ? j->to[1] : j->to[0], j->k);
 	return !j->has_vectors || (copy_out(j, j->to[0], j->u, j->m, j->m, j->m) &&
 				   copy_out(j, j->to[2], j->vt, j->n, j->n, j->n));
 }
@@ -195,11 +224,16 @@ static bool svd(const struct job *j, int64_t at)
 static bool eigh(const struct job *j, int64_t at)
 {
 	int info;
-	j->lapack->syevd(j->has_vectors ? "V" : "N", triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size,
-			 j->iwork, &j->iwork_size, &info, 1, 1);
-	if (!is_done(j, at, info, "has eigenvalues that were not found: the iteration does not converge"))
+	const char *job = j->has_vectors ? "V" : "N";
+	if (j->complex)
+		j->complex->heevd(job, triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size, j->rwork, &j->rwork_size,
+				  j->iwork, &j->iwork_size, &info, 1, 1);
+	else
+		j->lapack->syevd(job, triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size, j->iwork, &j->iwork_size,
+				 &info, 1, 1);
+	if (!is_done(j, at, info, no_eigenvalues))
 		return false;
-	memcpy(j->to[0], j->s, (size_t)j->n * j->width);
+	give_values(j, j->to[0], j->n);
 	return !j->has_vectors || copy_out(j, j->to[1], j->a, j->n, j->n, j->n);
 }
 
@@ -252,13 +286,17 @@ enum { COLUMNS = 64 }; /* that LAPACK works on at once, at most: it asks for roo
 static bool measure(struct job *j)
 {
 	int64_t m = j->m, n = j->n, k = j->k, most = m > n ? m : n, size = COLUMNS * most, isize = 8 * most;
+	int64_t rsize = 0;
 	if (j->op == LB_OP_SVD)
 		size += j->has_vectors ? 4 * k * k + 7 * k + most : 3 * k + (most > 7 * k ? most : 7 * k);
 	else if (j->op == LB_OP_EIGH)
 		size += 1 + 6 * n + 2 * n * n;
+	if (j->dtype == LB_C64)
+		rsize = 1 + 7 * most + (!j->has_vectors || j->op == LB_OP_EIG ? 0 : k * (7 * k + 2 * most + 1));
 	j->work_size = (int)size;
+	j->rwork_size = (int)rsize;
 	j->iwork_size = (int)(isize + 3);
-	return (size <= INT_MAX && isize < INT_MAX - 3) ||
+	return (size <= INT_MAX && rsize <= INT_MAX && isize < INT_MAX - 3) ||
 	       lb_fail("%s: a matrix of %d by %d is too large for LAPACK's 32 bit sizes", j->name, j->m, j->n);
 }
 
@@ -270,6 +308,7 @@ static bool take_room(struct job *j)
 	return room(j, &j->a, j->m, j->n, width) && (!solves || room(j, &j->b, j->n, j->k, width)) &&
 	       (!has_left || room(j, &j->u, j->m, j->m, width)) && (!has_right || room(j, &j->vt, j->n, j->n, width)) &&
 	       room(j, &j->s, j->m + (int64_t)j->n, 1, width) && room(j, &j->work, j->work_size, 1, width) &&
+	       room(j, &j->rwork, j->rwork_size, 1, (int64_t)sizeof *j->rwork) &&
 	       room(j, &j->iwork, j->iwork_size, 1, (int64_t)sizeof *j->iwork);
 }
 
@@ -356,7 +395,7 @@ static bool none_of(const struct job *j)
 static bool each(struct job *j, const struct lb_view *a, const struct lb_view *b, int64_t count, const int64_t parts[3])
 {
 	for (int64_t at = 0; at < count; at++) {
-		if (!(j->lapack ? one(j, a, b, at) : none_of(j)))
+		if (!(j->m && j->n ? one(j, a, b, at) : none_of(j)))
 			return false;
 		for (int i = 0; i < 3; i++)
 			j->to[i] += parts[i] * (int64_t)j->width_to;
@@ -384,16 +423,19 @@ static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_v
 	if (!measure(j) || !take_room(j))
 		return false;
 	const struct lb_blas *blas = lb_blas_enter();
-	j->lapack = !blas ? NULL : j->dtype == LB_F64 ? blas->f64 : blas->f32;
-	bool ok = false;
-	if (j->lapack) {
+	if (blas && j->dtype == LB_C64)
+		j->complex = blas->c64;
+	else if (blas)
+		j->lapack = j->dtype == LB_F64 ? blas->f64 : blas->f32;
+	bool ok = false, has = j->lapack || j->complex;
+	if (has) {
 		lb_blas_lend_threads(j->exec->threads);
 		ok = each(j, a, b, count, parts);
 		lb_blas_lend_threads(false);
 	}
-	if (!j->lapack && !blas && strcmp(lb_blas_name(), "none") != 0)
+	if (!has && !blas && strcmp(lb_blas_name(), "none") != 0)
 		lb_fail("%s: LAPACK takes no calls while the program exits, nor in a signal handler over another", j->name);
-	else if (!j->lapack)
+	else if (!has)
 		lb_fail("%s: needs LAPACK, and there is none: install OpenBLAS (libopenblas0), or link a BLAS with LAPACK "
 			"into the program",
 			j->name);
@@ -402,10 +444,22 @@ static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_v
 	return ok;
 }
 
+bool lb_linalg_takes_complex(int op)
+{
+	return op == LB_OP_SVD || op == LB_OP_EIGH || op == LB_OP_EIGVALSH || op == LB_OP_EIG;
+}
+
+enum lb_dtype lb_linalg_dtype(int op, enum lb_dtype dtype, bool has_vectors)
+{
+	if (op == LB_OP_EIG)
+		return LB_C64;
+	return dtype == LB_C64 && !has_vectors ? LB_F32 : dtype;
+}
+
 static bool fits(const struct job *j, const struct lb_view *x)
 {
-	if (x->rank < 2 || (x->dtype != LB_F32 && x->dtype != LB_F64))
-		return lb_fail("%s: not of matrices of float32 or float64", j->name);
+	if (x->rank < 2 || !(x->dtype == LB_F32 || x->dtype == LB_F64 || (x->dtype == LB_C64 && lb_linalg_takes_complex(j->op))))
+		return lb_fail("%s: not of matrices of such a dtype", j->name);
 	return (x->shape[x->rank - 1] <= INT_MAX && x->shape[x->rank - 2] <= INT_MAX) ||
 	       lb_fail("%s: a matrix of %lld by %lld is too large for LAPACK's 32 bit sizes", j->name,
 		       (long long)x->shape[x->rank - 2], (long long)x->shape[x->rank - 1]);
@@ -419,7 +473,7 @@ static struct job begin(struct lb_exec *exec, int op, const struct lb_view *x, b
 			     .name = lb_ops[op].name,
 			     .dtype = x->dtype,
 			     .width = (size_t)lb_width_of(x->dtype),
-			     .width_to = (size_t)lb_width_of(op == LB_OP_EIG ? LB_C64 : x->dtype),
+			     .width_to = (size_t)lb_width_of(lb_linalg_dtype(op, x->dtype, has_vectors)),
 			     .m = (int)m,
 			     .n = (int)n,
 			     .k = (int)(m < n ? m : n),

@@ -106,7 +106,11 @@ bool lb_kernel_random_bits(struct lb_exec *exec, const struct lb_view *keys, int
 
 /* ---- linalg.c ---- */
 
-/* By LAPACK, of each matrix (…, m, n) of f32 or f64; `op` is an enum lb_op_code. to (dense) = its inverse, its factor, its
+/* Whether it is of complex64, too, and what a result with, or without, vectors has for x's dtype: singular values, and
+ * eigenvalues of Hermitian matrices, are real, but beside vectors, where all is of one dtype. */
+bool lb_linalg_takes_complex(int op);
+enum lb_dtype lb_linalg_dtype(int op, enum lb_dtype dtype, bool has_vectors);
+/* By LAPACK, of each matrix (…, m, n) of f32, f64 or complex64; `op` is an enum lb_op_code. to (dense) = its inverse, its factor, its
  * determinant, or, one behind the other: q (…, m, k) and r (…, k, n), where k is the smaller of both; u (…, m, m), the
  * singular values (…, k) and vt (…, n, n); eigenvalues (…, n) and vectors (…, n, n), of eig complex64; sign and logarithm of
  * the determinant; both triangular factors (…, m, n), swaps (…, k) and rows (…, m). Of some only the triangle is read that

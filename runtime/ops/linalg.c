@@ -27,10 +27,13 @@ static bool is_matrix(const char *name, const struct lb_tensor *x, bool square)
 	return true;
 }
 
-static bool is_computable(const char *name, enum lb_dtype dtype)
+static bool is_computable(int op, enum lb_dtype dtype)
 {
-	return dtype == LB_F32 || dtype == LB_F64 ||
-	       lb_fail("%s: of %s: takes float32 and float64; cast with lb_astype()", name, lb_dtypes[dtype].name);
+	bool has_complex = lb_linalg_takes_complex(op);
+	if (dtype == LB_F32 || dtype == LB_F64 || (dtype == LB_C64 && has_complex))
+		return true;
+	return lb_fail("%s: of %s: takes float32%s float64%s%s", lb_ops[op].name, lb_dtypes[dtype].name, has_complex ? "," : " and",
+		       has_complex ? " and complex64" : "", dtype == LB_C64 ? "" : "; cast with lb_astype()");
 }
 
 /* ---- of one matrix ---- */
@@ -108,14 +111,14 @@ static bool whole_shape(const char *name, const struct lb_tensor *x, const struc
 static struct lb_tensor *linalg(int op, struct lb_tensor *x, bool upper, bool has_vectors, const void *site)
 {
 	const char *name = lb_ops[op].name;
-	if (!is_matrix(name, x, op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU) || !is_computable(name, (enum lb_dtype)x->dtype))
+	if (!is_matrix(name, x, op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU) || !is_computable(op, (enum lb_dtype)x->dtype))
 		return NULL;
 	if (op == LB_OP_LU && x->dtype == LB_F32 && x->shape[x->rank - 2] > 1 << 24)
 		return fail_shape(name, x, "has more rows than float32 can count; cast it with lb_astype() to float64");
 	struct parts parts = parts_of(op, x, has_vectors);
 	int rank = 0;
 	int64_t shape[LB_MAX_RANK];
-	enum lb_dtype dtype = op == LB_OP_EIG ? LB_C64 : (enum lb_dtype)x->dtype;
+	enum lb_dtype dtype = lb_linalg_dtype(op, (enum lb_dtype)x->dtype, has_vectors);
 	if (!whole_shape(name, x, &parts, dtype, &rank, shape))
 		return NULL;
 	struct lb_tensor *t = lb_tensor_begin(op, dtype, rank, shape, 1, &x, site);
@@ -137,6 +140,8 @@ static bool take_apart(int op, struct lb_tensor *x, bool upper, lb_tensor **cons
 	for (int i = 0; i < parts.n; i++) {
 		int rank = shape_of_part(x, &parts, i, shape);
 		made[i] = lb_view_part(all, rank, shape, &offset, site);
+		if (made[i] && x->dtype == LB_C64 && i == (op == LB_OP_SVD ? 1 : op == LB_OP_EIGH ? 0 : -1))
+			made[i] = lb_as(made[i], LB_F32, site);
 		if (!made[i])
 			return false;
 	}
@@ -322,7 +327,7 @@ static struct lb_tensor *solve_node(int op, struct lb_tensor *a, struct lb_tenso
 	}
 	int rank;
 	if (!lb_broadcast(name, a->rank - 2, a->shape, b->rank - 2, b->shape, &rank, shape) ||
-	    !lb_common_dtype(name, 2, xs, &dtype, site) || !is_computable(name, dtype))
+	    !lb_common_dtype(name, 2, xs, &dtype, site) || !is_computable(op, dtype))
 		return NULL;
 	shape[rank++] = n;
 	shape[rank++] = b->shape[b->rank - 1];
@@ -367,7 +372,7 @@ lb_tensor *lb_solve_triangular(lb_tensor *a, lb_tensor *b, bool upper)
 
 struct lb_tensor *lb_remake_linalg(const struct lb_recipe *r)
 {
-	return linalg(r->op, r->x[0], r->params[0] != 0, r->params[1] != 0, r->site);
+	return linalg(r->op, r->x[0], r->params[0] != 0, r->params[1] != 0 && r->op != LB_OP_EIGVALSH, r->site);
 }
 
 bool lb_compute_linalg(struct lb_exec *exec, struct lb_tensor *t)

@@ -31,8 +31,8 @@ lb_tensor *lb_pinv(lb_tensor *x)
 	double least = 10.0 * (double)(m > n ? m : n) * (x->dtype == LB_F64 ? DBL_EPSILON : (double)FLT_EPSILON);
 	struct lb_tensor *bound = lb_multiply(lb_max(s, LB_AXES(-1), true), lb_scalar(least));
 	struct lb_tensor *inverse = lb_where(lb_greater(s, bound), lb_reciprocal(s), lb_scalar(0));
-	struct lb_tensor *v = lb_swapaxes(lb_slice(vt, LB_REST, LB_RANGE(0, k), LB_ALL), -1, -2);
-	struct lb_tensor *across = lb_swapaxes(lb_slice(u, LB_REST, LB_RANGE(0, k)), -1, -2);
+	struct lb_tensor *v = lb_conjugate(lb_swapaxes(lb_slice(vt, LB_REST, LB_RANGE(0, k), LB_ALL), -1, -2));
+	struct lb_tensor *across = lb_conjugate(lb_swapaxes(lb_slice(u, LB_REST, LB_RANGE(0, k)), -1, -2));
 	return lb_matmul(lb_multiply(v, lb_expand_dims(inverse, LB_AXES(-2))), across);
 }
 

@@ -317,7 +317,7 @@ TRIANGLE_OPS(X)
 /* Columns may point either way: the product of the parts is what is known, and that bases are bases. */
 static lb_tensor *base_and_product(lb_tensor *base, lb_tensor *product, int64_t part)
 {
-	return part == 0 ? product : lb_matmul(lb_swapaxes(base, -1, -2), base);
+	return part == 0 ? product : lb_matmul(lb_conjugate(lb_swapaxes(base, -1, -2)), base);
 }
 
 static lb_tensor *run_qr(const struct call *c)
@@ -347,7 +347,7 @@ static lb_tensor *run_eigh(const struct call *c)
 	if (!lb_eigh(c->in[0], args_int(c->args, "upper", 0), &w, &v))
 		return NULL;
 	int64_t part = args_int(c->args, "part", 0);
-	lb_tensor *whole = lb_matmul(lb_multiply(v, lb_expand_dims(w, LB_AXES(-2))), lb_swapaxes(v, -1, -2));
+	lb_tensor *whole = lb_matmul(lb_multiply(v, lb_expand_dims(w, LB_AXES(-2))), lb_conjugate(lb_swapaxes(v, -1, -2)));
 	return part == 2 ? w : base_and_product(v, whole, part);
 }
 

@@ -1116,6 +1116,15 @@ FN(c_matmul_self, lb_matmul(a, lb_conjugate(lb_swapaxes(a, -1, -2))))
 FN(c_addmm, lb_addmm(c, a, b, 0.5, 2))
 FN(c_einsum, lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ a, b }))
 FN(c_norm, lb_norm(a, LB_ALL_AXES, false))
+static lb_tensor *c_eigh(lb_tensor *const *in)
+{
+	lb_tensor *w, *v;
+	if (!lb_eigh(spread(in[0]), true, &w, &v))
+		return NULL;
+	return lb_add(lb_square(lb_abs(v)), lb_expand_dims(lb_sin(w), LB_AXES(-1)));
+}
+
+FN(c_eigvalsh, lb_sin(lb_eigvalsh(spread(a), false)))
 FN(c_arccosh_left, lb_arccosh(lb_subtract(a, lb_scalar(3))))
 FN(c_fft, lb_fft(a, 0, 1, LB_FFT_BACKWARD))
 FN(c_ifft, lb_ifft(a, 5, 0, LB_FFT_ORTHO))
@@ -1157,6 +1166,7 @@ static const struct {
 	{ "addmm", c_addmm, 3, { A, { 3, 4 }, { 4 } } }, { "matmul einsum", c_einsum, 2, { A, { 4, 3 } } },
 	{ "sqrt norm", c_norm, 1, { A } },
 	{ "arccosh", c_arccosh_left, 1, { A } },
+	{ "eigh", c_eigh, 1, { { 3, 3 } } }, { "eigvalsh", c_eigvalsh, 1, { { 3, 3 } } },
 	{ "fft", c_fft, 1, { A } }, { "fft", c_fft, 1, { { 3, 4 } } }, { "ifft", c_ifft, 1, { A } }, { "fft 2", c_fftn, 1, { A } },
 	{ "ifft n", c_ifftn, 1, { { 4, 3 } } }, { "rfft", c_rfft, 1, { { 2, 6 } } }, { "rfft", c_rfft, 1, { { 2, 1 } } },
 	{ "rfft 5", c_rfft_5, 1, { A } }, { "rfft n", c_rfftn, 1, { { 4, 5 } } }, { "irfft", c_irfft, 1, { { 2, 4 } } },

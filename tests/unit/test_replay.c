@@ -106,6 +106,8 @@ static void creation(void **state)
 		same(lb_eye(4, 5, -1, LB_I8));
 		same(lb_random_uniform(LB_SHAPE(100), -1, 1, LB_F16, lb_key(3)));
 		same(lb_random_normal(LB_SHAPE(101), LB_F64, lb_key(4)));
+		same(lb_random_normal(LB_SHAPE(3, 7), LB_C64, lb_key(4)));
+		same(lb_arange(0, 1, 0.1, LB_C64));
 		same(lb_zeros(LB_SHAPE(0, 3), LB_F32));
 		same(lb_linspace(0, 1, 7, true, LB_F16));
 		same(lb_random_randint(LB_SHAPE(50), -3, 4, LB_I16, lb_key(5)));
@@ -284,6 +286,24 @@ static void linear_algebra(void **state)
 			same(lb_cross(b, lb_exp(b), -1));
 			same(lb_matrix_norm(b, 0, 0, 1, true));
 		}
+	LB_SCOPE {
+		lb_tensor *i = lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64)), *u, *s, *vt, *w, *v;
+		lb_tensor *x = lb_add(numbers(LB_SHAPE(2, 4, 4), LB_F32), lb_multiply(i, lb_sin(numbers(LB_SHAPE(2, 4, 4), LB_F32))));
+		assert_true(lb_svd(x, &u, &s, &vt));
+		same(u);
+		same(s);
+		same(vt);
+		assert_true(lb_eigh(x, true, &w, &v));
+		same(w);
+		same(v);
+		assert_true(lb_eig(x, &w, &v));
+		same(w);
+		same(v);
+		same(lb_svdvals(x));
+		same(lb_eigvals(x));
+		same(lb_eigvalsh(x, true));
+		same(lb_pinv(x));
+	}
 }
 
 static void fourier(void **state)

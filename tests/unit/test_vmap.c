@@ -802,6 +802,26 @@ static lb_tensor *f_lu(lb_tensor *const *in)
 	return lb_lu(in[0], &rows, &l, &u) ? lb_add(lb_matmul(l, u), lb_expand_dims(rows, LB_AXES(-1))) : NULL;
 }
 
+static lb_tensor *to_complex(lb_tensor *a)
+{
+	return lb_add(a, lb_multiply(lb_square(a), lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64))));
+}
+
+static lb_tensor *f_svd_complex(lb_tensor *const *in)
+{
+	lb_tensor *z = to_complex(in[0]);
+	return z ? f_svd(&z) : NULL;
+}
+
+static lb_tensor *f_eigh_complex(lb_tensor *const *in)
+{
+	lb_tensor *w, *v;
+	if (!lb_eigh(spread(to_complex(in[0])), false, &w, &v))
+		return NULL;
+	return lb_add(lb_square(lb_abs(v)), lb_expand_dims(w, LB_AXES(-1)));
+}
+
+FN(eigvalsh_complex, lb_eigvalsh(spread(to_complex(a)), true))
 FN(inv, lb_inv(apart(a)))
 FN(tri_inv, lb_tri_inv(apart(a), true))
 FN(cholesky, lb_cholesky(positive(a), true))
@@ -827,6 +847,9 @@ static void linear_algebra(void **state)
 		CASE(qr, "2,3,3"),
 		CASE(svd, "3,2"),
 		CASE(svd, "2,2,3"),
+		CASE(svd_complex, "2,2,3"),
+		SMOOTH(eigh_complex, "2,3,3"),
+		SMOOTH(eigvalsh_complex, "3,3"),
 		CASE(svdvals, "3,2"),
 		CASE(lu, "3,2"),
 		CASE(lu, "2,3,3"),

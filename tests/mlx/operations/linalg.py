@@ -18,8 +18,10 @@ def well(d, n, symmetric=False):
     """Matrices that are far from singular."""
     dtype = d.of(["float32", "float64"])
     a = d.rng.standard_normal(d.shape(0, 2, 3) + (n, n))
+    if dtype == "complex64":
+        a = a + 1j * d.rng.standard_normal(a.shape)
     if symmetric:
-        a = a @ np.swapaxes(a, -1, -2) if a.size else a
+        a = a @ np.conj(np.swapaxes(a, -1, -2)) if a.size else a
     return d.tensor(a.shape, dtype, a=(a + (2 + n) * np.eye(n)).astype(dtype))
 
 

@@ -140,6 +140,46 @@ def rectangles(suite, rng, dtype, shape):
                near(dtype, 100 * float(np.max(np.abs(y), initial=1.0)) ** 2))
 
 
+def complex_matrices(suite, rng, shape):
+    """Decompositions that MLX has of complex numbers; conjugate transposes are made here."""
+    m, n = shape[-2:]
+    k = min(m, n)
+    x = Tensor(rng.standard_normal(shape) + 1j * rng.standard_normal(shape), COMPLEX)
+    wide = x.a.astype(np.complex128)
+    name = "%s/%s" % (COMPLEX, shape_name(shape))
+    values = np.linalg.svd(wide, compute_uv=False) if k else np.zeros(shape[:-2] + (0,))
+
+    def case(op, label, y, dtype=COMPLEX, scale=8, **args):
+        suite.case("%s/%s%s" % (op, name, label), op, [x], Tensor(y, dtype), "close:1e-4:%g" % (2e-5 * scale), **args)
+
+    case("svd", "/0", wide, part=0)
+    case("svd", "/1", eye_like(wide, m), part=1)
+    case("svd", "/2", values, "float32", part=2)
+    case("svd", "/3", eye_like(wide, n), part=3)
+    case("svdvals", "", values, "float32")
+    y = np.linalg.pinv(wide) if wide.size else np.zeros(shape[:-2] + (n, m))
+    case("pinv", "", y, scale=100 * float(np.max(np.abs(y), initial=1.0)) ** 2)
+    for order in (2, -2, 0) if wide.size else ():
+        y = np.linalg.norm(wide, "nuc" if order == 0 else order, (-2, -1))
+        case("matrix_norm", "/%g" % order, y, "float32", order=repr(float(order)), a=-2, b=-1, keepdims=0)
+    if m != n:
+        return
+    for upper in (0, 1):
+        half = np.triu(wide, 1) if upper else np.tril(wide, -1)
+        real = wide.real * np.eye(n)  # of the diagonal the imaginary parts are not read
+        whole = half + np.conj(across(half)) + real
+        w, size, label = np.linalg.eigvalsh(whole), 4 * n + 4, "/%d" % upper
+        case("eigvalsh", label, w, "float32", size, upper=upper)
+        case("eigh", label + "/0", whole, scale=size, upper=upper, part=0)
+        case("eigh", label + "/1", eye_like(wide, n), upper=upper, part=1)
+        case("eigh", label + "/2", w, "float32", size, upper=upper, part=2)
+    values = np.linalg.eigvals(wide) if wide.size else np.zeros(shape[:-1])
+    size = 8 * (n + 1) ** 1.5
+    for part, y in enumerate((np.zeros(shape), np.sum(values, -1), np.sum(values ** 2, -1), np.ones(shape[:-1]))):
+        case("eig", "/%d" % part, y, COMPLEX if part < 3 else "float32", size, part=part)
+    case("eigvals", "", np.sum(values ** 2, -1), scale=size)
+
+
 def norms(suite, rng):
     for dtype in ("float32", "float64", "float16", "bfloat16", COMPLEX, "int32"):
         result = "float32" if dtype in ("int32", COMPLEX) else dtype
@@ -212,5 +252,7 @@ def write(suite):
         det = np.linalg.det(x.a.astype(np.float64))
         suite.case("det/%s" % dtype, "det", [x], Tensor(det, result), near(result))
         suite.case("slogdet/%s" % dtype, "slogdet", [x], Tensor(np.log(abs(det)), result), near(result), part=1)
+    for shape in ((1, 1), (3, 3), (2, 3, 5), (5, 2), (3, 1, 4, 4), (40, 40), (70, 20), (0, 3, 3), (0, 4), (4, 0), (2, 0, 0)):
+        complex_matrices(suite, rng, shape)
     norms(suite, rng)
     crosses(suite, rng)
