@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "graph/tensor.h"
+#include "ops/operation.h"
 #include "probe.h"
 
 static lb_tensor *of(lb_dtype dtype, lb_list shape)
@@ -170,6 +171,21 @@ static void complex_matrices(void **state)
 	}
 }
 
+/* Its values alone have room in its result. */
+static void damaged_record(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_eye(40, 40, 0, LB_F32), *y;
+		const int64_t params[LB_PARAMS] = { 0, 1 }, shape[] = { 40 };
+		y = lb_remake(&(struct lb_recipe){ .op = LB_OP_EIGVALSH, .dtype = LB_F32, .shape = { 1, shape }, .params = params, .n = 1, .x = &x });
+		assert_non_null(y);
+		assert_int_equal(y->params[1], 0);
+		assert_true(lb_eval(y));
+		assert_true(lb_item(lb_sum(y, LB_ALL_AXES, false)) == 40);
+	}
+}
+
 static void one_operation(void **state)
 {
 	(void)state;
@@ -201,7 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(at_once), TEST(when_computed), TEST(matrices_without_elements), TEST(singular_factors),
-		TEST(complex_matrices), TEST(one_operation), TEST(in_a_debugger),
+		TEST(complex_matrices), TEST(damaged_record), TEST(one_operation), TEST(in_a_debugger),
 	};
 	return cmocka_run_group_tests_name("linalg", tests, NULL, NULL);
 }
