@@ -266,8 +266,12 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 	bool fits = lb_strided_reach(shape.n, shape.v, strides.v, offset, &low, &high);
 	if (!fits || (size && (low < 0 || high >= x->size))) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("as_strided: reaches elements %lld to %lld of %s, which has %lld", (long long)low,
-			(long long)high, lb_shape_text(x->rank, x->shape, text), (long long)x->size);
+		if (!fits)
+			lb_fail("as_strided: reaches elements of %s beyond what 63 bits can count",
+				lb_shape_text(x->rank, x->shape, text));
+		else
+			lb_fail("as_strided: reaches elements %lld to %lld of %s, which has %lld", (long long)low,
+				(long long)high, lb_shape_text(x->rank, x->shape, text), (long long)x->size);
 		return NULL;
 	}
 	x = contiguous(x, site);
