@@ -175,6 +175,7 @@ bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct l
 			.id = r.id[0],
 			.data = r.data[0],
 			.tensor = r.tensor[0],
+			.filled_for = r.filled_for[0],
 			.nbytes = r.nbytes[0],
 			.refs = r.refs[0],
 			.flags = r.flags[0],

@@ -107,6 +107,7 @@ bool lbx_tensor_lies_there(const struct lbx_tensor *t);
 struct lbx_buffer {
 	struct lbx_tensors *of; /* whose it is */
 	uint64_t address, id, data, tensor;
+	uint64_t filled_for; /* id of the tensor: others have only updated it in place since; 0: not known */
 	int64_t nbytes, capacity;
 	uint32_t refs, flags;
 	bool has_release; /* the program takes it back by a function of its own */

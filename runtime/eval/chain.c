@@ -125,7 +125,7 @@ static bool add_output(struct chain *c, struct lb_step *step, bool may_take)
 		struct lb_buffer *buffer = lb_tensor_buffer(from);
 		lb_record_begin(&t->seq);
 		t->buffer = (uint64_t)(uintptr_t)buffer;
-		buffer->tensor = t->id;
+		buffer->tensor = buffer->filled_for = t->id;
 		lb_record_end(&t->seq);
 		lb_record_begin(&from->seq);
 		from->buffer = 0;

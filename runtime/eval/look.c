@@ -25,20 +25,6 @@ void lb_compare_name(struct lb_tensor *t)
 	__atomic_fetch_or(&t->watch, matched, __ATOMIC_RELAXED);
 }
 
-static void look_for_nan(const struct lb_tensor *t)
-{
-	int64_t first = 0;
-	const void *data = lb_tensor_data(t);
-	if (!lb_dtype_is_inexact(t->dtype) || lb_op_class(t->op) == LB_CLASS_VIEW ||
-	    lb_count_nonfinite(data, (enum lb_dtype)t->dtype, t->size, &first) == 0)
-		return;
-	int64_t count = lb_count_nonfinite(data, (enum lb_dtype)t->dtype, t->size, NULL);
-	lb_count(&lb_counters.nan_seen, 1);
-	lb_probe_nan(t->id, (uint64_t)(uintptr_t)t, t->site, count, first);
-}
-
-/* ---- without a debugger: LAZYBONES_NAN ---- */
-
 static bool is_finite(const struct lb_tensor *t)
 {
 	if (!t->buffer && lb_op_class(t->op) == LB_CLASS_VIEW && t->n_inputs > 0)
@@ -52,6 +38,40 @@ static bool is_finite(const struct lb_tensor *t)
 	struct lb_view view = lb_view_of(t);
 	return lb_is_finite(&view);
 }
+
+/* -Inf is all that is odd in it, and was put there: it is data, as a mask is, or has it from an input. */
+static bool is_mask(const struct lb_tensor *t)
+{
+	double low, high;
+
+	if (t->dtype == LB_C64)
+		return false;
+	struct lb_view view = lb_view_of(t);
+	lb_find_extremes(&view, &low, &high);
+	if (low != -INFINITY || (high != -INFINITY && !isfinite(high)))
+		return false;
+	bool found = t->n_inputs == 0;
+	for (uint32_t i = 0; i < t->n_inputs && !found; i++)
+		found = !is_finite(lb_tensor_input(t, i));
+	return found;
+}
+
+static void look_for_nan(struct lb_tensor *t)
+{
+	int64_t first = 0;
+	const void *data = lb_tensor_data(t);
+	if (!lb_dtype_is_inexact(t->dtype) || lb_op_class(t->op) == LB_CLASS_VIEW ||
+	    lb_count_nonfinite(data, (enum lb_dtype)t->dtype, t->size, &first) == 0)
+		return;
+	__atomic_fetch_or(&t->watch, LB_WATCH_ODD, __ATOMIC_RELAXED);
+	if (!(lb_watched(0) & LB_WATCH_MASKS) && is_mask(t))
+		return;
+	int64_t count = lb_count_nonfinite(data, (enum lb_dtype)t->dtype, t->size, NULL);
+	lb_count(&lb_counters.nan_seen, 1);
+	lb_probe_nan(t->id, (uint64_t)(uintptr_t)t, t->site, count, first);
+}
+
+/* ---- without a debugger: LAZYBONES_NAN ---- */
 
 /* No input has one: it passes none on. Without inputs it is data, as a mask of -Inf is. */
 static bool makes_it(const struct lb_tensor *t)

@@ -55,7 +55,7 @@ static bool fills_own_buffer(const struct lb_tensor *x)
 	       lb_is_row_major(x->rank, x->shape, x->strides);
 }
 
-/* A ready tensor without its buffer is as good as freed, for readers too. */
+/* A ready tensor without its buffer is as good as freed, for readers too. Pointers to its elements stay right. */
 static void move_buffer(struct lb_tensor *from, struct lb_tensor *to, enum lb_state from_state)
 {
 	struct lb_buffer *buffer = lb_tensor_buffer(from);

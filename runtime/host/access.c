@@ -81,7 +81,7 @@ static const void *hand_out(const struct lb_tensor *x, const void *site)
 	const void *data = lb_tensor_data(x);
 
 	lb_probe_raw_access(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)data,
-			    lb_tensor_buffer(x)->tensor);
+			    lb_tensor_buffer(x)->filled_for);
 	return data;
 }
 

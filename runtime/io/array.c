@@ -23,7 +23,7 @@ static struct lb_tensor *leaf(struct lb_buffer *buffer, enum lb_dtype dtype, int
 		return NULL;
 	}
 	lb_record_begin(&buffer->seq);
-	buffer->tensor = t->id;
+	buffer->tensor = buffer->filled_for = t->id;
 	lb_record_end(&buffer->seq);
 	t->buffer = (uint64_t)(uintptr_t)buffer;
 	__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);

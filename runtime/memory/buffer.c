@@ -112,7 +112,7 @@ static void fill_record(struct lb_buffer *buffer, void *data, int64_t nbytes, in
 	buffer->capacity = capacity;
 	buffer->refs = 1;
 	buffer->flags = flags;
-	buffer->tensor = tensor;
+	buffer->tensor = buffer->filled_for = tensor;
 	buffer->release = buffer->context = buffer->next = 0;
 	lb_record_end(&buffer->seq);
 }
@@ -164,7 +164,7 @@ static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
 	lb_record_begin(&buffer->seq);
 	buffer->generation++;
 	buffer->nbytes = nbytes;
-	buffer->tensor = tensor;
+	buffer->tensor = buffer->filled_for = tensor;
 	buffer->flags &= ~(uint32_t)(LB_BUFFER_CACHED | LB_BUFFER_GUARDED);
 	buffer->next = 0;
 	buffer->refs = 1;

@@ -51,6 +51,35 @@ void play_reused_memory(bool sick)
 	lb_release(kept);
 }
 
+static struct table {
+	lb_tensor *rows;
+	const volatile float *values; /* of rows, as they were when there were none */
+} tables[2];
+
+/* Updates two tables, whose values are known by pointers: in place, but what somebody else keeps is copied. */
+void play_kept_pointers(bool sick)
+{
+	lb_tensor *before = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		LB_SCOPE {
+			tables[i].rows = lb_keep(lb_named(i ? "second" : "first", normal(32, 32, (uint64_t)i)));
+			tables[i].values = lb_data(tables[i].rows);
+		}
+	}
+	if (sick)
+		before = lb_keep(tables[1].rows);
+	for (int i = 0; i < 2; i++) {
+		LB_SCOPE {
+			lb_eval(lb_replace(&tables[i].rows, lb_slice_update(tables[i].rows, lb_ones(LB_SHAPE(32), LB_F32),
+									     LB_AT(3))));
+		}
+	}
+	lb_release(before);
+	if (first_of(&tables[1].values, sick) == 7)
+		puts("seven");
+}
+
 /* Makes a tensor over a row of another, which is gone then: the next of its size gets that memory. */
 void play_borrowed_row(bool sick)
 {

@@ -33,7 +33,7 @@ static bool count(struct lbx_context *context, struct lbx_tensors *tensors, stru
 		ret->by_state[lbx_told_state(&t)]++;
 		ret->named += t.name[0] != '\0';
 		ret->looked_at += (t.watch & LB_WATCH_NAN) != 0;
-		ret->watched += (t.watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1)) != 0;
+		ret->watched += (t.watch & ~LB_WATCH_ODD & ((UINT32_C(1) << LB_WATCH_NAMED) - 1)) != 0;
 		if (++n % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)n, 0))
 			return false;
 	}

@@ -13,7 +13,7 @@
 bool lbx_handed_out_is_stale(const struct lbx_handed_out *one, const struct lbx_buffer *buffer)
 {
 	return one->owner && !(buffer->flags & LB_BUFFER_FOREIGN) &&
-	       (buffer->flags & LB_BUFFER_CACHED || (buffer->tensor && buffer->tensor != one->owner));
+	       (buffer->flags & LB_BUFFER_CACHED || (buffer->filled_for && buffer->filled_for != one->owner));
 }
 
 void lbx_describe_stale(struct lbx_context *context, const struct lbx_handed_out *one, const struct lbx_buffer *buffer,

@@ -7,7 +7,7 @@
 
 struct lbx_handed_out {
 	uint64_t address, id; /* of the tensor whose elements began there */
-	uint64_t owner;       /* id of the tensor that the buffer had been allocated for */
+	uint64_t owner;       /* id of the tensor that the buffer had been filled for */
 	uint64_t site;        /* the call that gave it */
 	uint64_t number;      /* of that event: later ones have higher numbers */
 };

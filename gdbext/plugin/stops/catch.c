@@ -330,6 +330,7 @@ const struct lbx_command lbx_gdb_command_catch = {
 		"recompile [NAME]  a compiled function is traced again; tells why\n"
 		"memory LIMIT      the bytes in use pass LIMIT: 2G, 512M\n"
 		"graph LIMIT       an evaluation, or all there is, has more lazy tensors than LIMIT\n"
+		"A mask's -Inf, which was put in, stops `nan` only where T is given.\n"
 		"T limits it to a name (also one to come), #ID, or an expression's tensor; nan, range and\n"
 		"eval also to a glob: 'layers.*'. A catch can be set before `run`, and lasts from run to\n"
 		"run. `tensor status` lists them, each with the number of its breakpoint, which gdb's own\n"

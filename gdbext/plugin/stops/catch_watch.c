@@ -21,6 +21,8 @@ struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n)
 		if (!c->number)
 			continue;
 		want.all |= c->kind->watch | (c->pattern ? LB_WATCH_NAMES : 0);
+		if (c->kind->watch & LB_WATCH_NAN && (c->id || *c->name))
+			want.all |= LB_WATCH_MASKS;
 		if (c->pattern)
 			snprintf(want.patterns[c->pattern - 1], sizeof want.patterns[0], "%s", c->name);
 		if (c->kind->takes == LBX_TAKES_BYTES)

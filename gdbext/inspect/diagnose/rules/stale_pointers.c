@@ -1,8 +1,10 @@
 /* Variables that lead to memory of tensors that are gone. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/diagnose/rule.h"
 #include "inspect/operand/handed_out.h"
 #include "inspect/operand/frames.h"
@@ -14,12 +16,19 @@ struct given {
 	struct lbx_handed_outs all;
 };
 
-/* A frame's variables. */
+struct stale {
+	struct lbx_pointer pointer;
+	struct lbx_handed_out given;
+	struct lbx_place place;
+};
+
 struct search {
 	struct lbx_case *c;
 	struct given *given;
 	struct lbx_places *places;
-	const struct lbx_frame_view *frame;
+	const struct lbx_frame_view *frame; /* whose variables are gone through */
+	uint64_t n_static;
+	struct stale first_static;
 };
 
 static bool happen(struct lbx_case *c, void *state, const struct lbx_happened *event)
@@ -37,41 +46,73 @@ static bool happen(struct lbx_case *c, void *state, const struct lbx_happened *e
 					    });
 }
 
-static void tell(const struct search *s, const struct lbx_pointer *pointer, const struct lbx_handed_out *given,
-		 const struct lbx_place *place)
+/* Without a frame: of a variable that is not one's, and `more` others are like it. */
+static void tell(struct lbx_case *c, const struct stale *one, const struct lbx_frame_view *frame, uint64_t more)
 {
-	struct lbx_diagnosed *f = lbx_case_found(s->c, LBX_LOW, 0.6);
+	struct lbx_diagnosed *f = lbx_case_found(c, LBX_LOW, 0.6);
 	char text[1024];
 
 	if (!f)
 		return;
-	LBX_SAY(f->title, "%s in %s leads to memory of a tensor that is gone", pointer->expression,
-		s->frame->line.function);
-	lbx_describe_stale(s->c->context, given, &place->buffer, text, sizeof text);
+	LBX_SAY(f->title, "%s%s%s", one->pointer.expression, frame ? " in " : "", frame ? frame->line.function : "");
+	if (more)
+		LBX_SAY(f->title, ", and %" PRIu64 " other pointer%s,", more, LB_S(more));
+	LBX_SAY(f->title, " lead%s to memory of a tensor that is gone", more ? "" : "s");
+	lbx_describe_stale(c->context, &one->given, &one->place.buffer, text, sizeof text);
 	LBX_SAY(f->evidence, "It is %s.", text);
-	if (place->kind == LBX_PLACE_DATA) {
-		struct lbx_key key = lbx_tensor_key(&place->tensor);
+	if (one->place.kind == LBX_PLACE_DATA) {
+		struct lbx_key key = lbx_tensor_key(&one->place.tensor);
 		lbx_diagnosed_tensor(f, &key);
 	}
-	lbx_diagnosed_frame(f, s->frame);
+	if (frame)
+		lbx_diagnosed_frame(f, frame);
 	LBX_SAY(
 	    f->advice,
 	    "Where it is still used, it reads another tensor's values: lb_keep() its tensor while the pointer is used.");
 }
 
+static bool is_stale(struct search *s, const struct lbx_pointer *pointer, struct stale *ret)
+{
+	const struct lbx_handed_out *given = lbx_handed_outs_find(&s->given->all, pointer->value);
+
+	if (!given)
+		return false;
+	ret->pointer = *pointer;
+	ret->given = *given;
+	lbx_places_find(s->places, pointer->value, &ret->place);
+	return (ret->place.kind == LBX_PLACE_DATA || ret->place.kind == LBX_PLACE_BUFFER) &&
+	       lbx_handed_out_is_stale(given, &ret->place.buffer);
+}
+
 static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 {
 	struct search *s = context;
-	const struct lbx_handed_out *given = lbx_handed_outs_find(&s->given->all, pointer->value);
-	struct lbx_place place;
+	struct stale one;
 
-	if (!given)
-		return true;
-	lbx_places_find(s->places, pointer->value, &place);
-	if ((place.kind == LBX_PLACE_DATA || place.kind == LBX_PLACE_BUFFER) &&
-	    lbx_handed_out_is_stale(given, &place.buffer))
-		tell(s, pointer, given, &place);
+	if (is_stale(s, pointer, &one))
+		tell(s->c, &one, s->frame, 0);
 	return lb_ok();
+}
+
+static bool take_static(void *context, const struct lbx_pointer *pointer, const struct lbx_static_place *place)
+{
+	struct search *s = context;
+	struct stale one;
+
+	(void)place;
+	if (is_stale(s, pointer, &one) && s->n_static++ == 0)
+		s->first_static = one;
+	return lb_ok();
+}
+
+/* Those that are there for as long as the program runs: they are many where a table has them, and told as one. */
+static void look_through_statics(struct search *s)
+{
+	struct lbx_stacks *stacks = s->c->context->stacks;
+	struct lbx_statics_told told;
+
+	if (stacks->ops->statics && stacks->ops->statics(stacks, take_static, s, &told) && s->n_static)
+		tell(s->c, &s->first_static, NULL, s->n_static - 1);
 }
 
 /* The program's own frames: the runtime's and the C library's know what they do. */
@@ -97,7 +138,7 @@ static bool conclude(struct lbx_case *c, void *state)
 	uint64_t tids[THREADS];
 	int n = s.given->all.n ? stacks->ops->threads(stacks, tids, THREADS) : 0;
 
-	if (!n)
+	if (!s.given->all.n)
 		return lb_ok();
 	if (!lbx_places_create(c->context, &s.places))
 		return false;
@@ -107,6 +148,8 @@ static bool conclude(struct lbx_case *c, void *state)
 		if (clean && lb_error_cause() != LB_INTERRUPTED)
 			lb_clear_error();
 	}
+	if (lb_ok())
+		look_through_statics(&s);
 	lbx_places_destroy(s.places);
 	return lb_ok();
 }
@@ -132,9 +175,9 @@ const struct lbx_rule lbx_rule_stale_pointers = {
 		   "y = lb_tanh(x);\n"
 		   "sum += row[0];     /* tanh of x, not exp */",
 	.demands =
-	    "A pointer variable of the program's own frames holds an address that the flight recorder has as handed out for\n"
-	    "a tensor, and the buffer there has been allocated for another one since, or is in the cache. Low: it may not be\n"
-	    "used any more.",
+	    "A pointer variable of the program's own frames, a global one or a static holds an address that the flight\n"
+	    "recorder has as handed out for a tensor, and the buffer there has been filled for another one since, or is in the\n"
+	    "cache. What is updated in place stays where it is. Low: it may not be used any more.",
 	.cure = "lb_keep() the tensor while the pointer is used, or take the pointer again.",
 	.state = sizeof(struct given),
 	.event = happen,
