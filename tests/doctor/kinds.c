@@ -209,6 +209,26 @@ void play_growing_history(bool sick)
 	}
 }
 
+/* Three layers keep what they need for a length of input; by where the input lies, which never comes again. */
+void play_growing_cache(bool sick)
+{
+	enum { LAYERS = 3, TURNS = 100 };
+	lb_tensor *cache[LAYERS][TURNS] = { { NULL } };
+
+	for (int i = 0; i < TURNS; i++) {
+		LB_SCOPE {
+			lb_tensor *now[LAYERS];
+			for (int k = 0; k < LAYERS; k++) {
+				lb_tensor **kept = &cache[k][sick ? i : 0];
+				if (!*kept)
+					*kept = lb_keep(turn(128, 40 + (uint64_t)k));
+				now[k] = *kept;
+			}
+			lb_eval_n(LAYERS, now);
+		}
+	}
+}
+
 /* Layers are made by one call, too, but all at once; numbers that are kept are few bytes. */
 void play_model_and_losses(bool sick)
 {

@@ -1,5 +1,6 @@
-/* Results that are kept time after time, one an evaluation, by the call that makes them: a list that grows. */
+/* Results that are kept time after time, as many of each evaluation, by the call that makes them: a list that grows. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -7,14 +8,17 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
-enum { SITES = 64, LEAST = 64, TURNS_LEAST = 60, BYTES_LEAST = 1 << 20, BYTES_MEDIUM = 16 << 20 };
+enum { SITES = 64, LEAST = 64, TURNS = 64, TURNS_LEAST = 60, BYTES_LEAST = 1 << 20, BYTES_MEDIUM = 16 << 20 };
 
 struct site {
 	uint64_t pc, n, first, last; /* tensors; the first and the last evaluation */
 	int64_t bytes;
 	struct lbx_tensor like; /* the first that was seen */
 	bool is_named;          /* all have its name */
-	uint64_t evals[LEAST];  /* of the first LEAST */
+	int n_turns;
+	struct turn {
+		uint64_t eval, n;
+	} turns[TURNS]; /* the evaluations of which some were seen first, and how many of each */
 };
 
 struct growing {
@@ -33,6 +37,18 @@ static struct site *site_of(struct growing *g, const struct lbx_tensor *t)
 	return &g->list[g->n++];
 }
 
+static void count(struct site *s, uint64_t eval)
+{
+	for (int i = 0; i < s->n_turns; i++) {
+		if (s->turns[i].eval == eval) {
+			s->turns[i].n++;
+			return;
+		}
+	}
+	if (s->n_turns < TURNS)
+		s->turns[s->n_turns++] = (struct turn){ eval, 1 };
+}
+
 /* What something holds besides scopes, a variable or a graph, and has memory of its own. */
 static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 {
@@ -44,8 +60,7 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	struct site *s = site_of(state, t);
 	if (!s || !lbx_tensors_alike(&s->like, t))
 		return true;
-	if (s->n < LEAST)
-		s->evals[s->n] = t->eval;
+	count(s, t->eval);
 	s->n++;
 	s->is_named &= strcmp(s->like.name, t->name) == 0;
 	s->bytes += t->buffer_bytes;
@@ -54,26 +69,25 @@ static bool see(struct lbx_case *c, void *state, const struct lbx_tensor *t)
 	return true;
 }
 
-/* Of those that were seen first, how many are of an evaluation of their own. */
-static int turns(const struct site *s)
+/* How many most of the evaluations have left; 0: one has left more than another. */
+static uint64_t of_each(const struct site *s)
 {
-	int n = 0;
-
-	for (int i = 0; i < LEAST; i++) {
-		bool is_new = true;
-		for (int k = 0; k < i; k++)
-			is_new &= s->evals[k] != s->evals[i];
-		n += is_new;
+	for (int i = 0; i < s->n_turns; i++) {
+		int like = 0;
+		for (int k = 0; k < s->n_turns; k++)
+			like += s->turns[k].n == s->turns[i].n;
+		if (like >= TURNS_LEAST)
+			return s->turns[i].n;
 	}
-	return n;
+	return 0;
 }
 
-/* One each time, and up to now. What runs may be further on than its counters, which were read before its tensors. */
+/* Each time, and up to now. What runs may be further on than its counters, which were read before its tensors. */
 static bool grows(const struct lbx_case *c, const struct site *s)
 {
 	uint64_t newest = c->root.counters.evals;
 
-	return s->n >= LEAST && s->bytes >= BYTES_LEAST && turns(s) >= TURNS_LEAST &&
+	return s->n >= LEAST && s->bytes >= BYTES_LEAST && of_each(s) &&
 	       newest - (s->last < newest ? s->last : newest) <= (s->last - s->first) / 8;
 }
 
@@ -81,7 +95,7 @@ static bool tell(struct lbx_case *c, const struct site *s)
 {
 	bool is_much = s->bytes >= BYTES_MEDIUM;
 	struct lbx_diagnosed *f = lbx_case_found(c, is_much ? LBX_MEDIUM : LBX_LOW, is_much ? 0.7 : 0.6);
-	char bytes[32], type[LBX_TYPE_MAX], first[LBX_DESCRIPTION_MAX];
+	char bytes[32], type[LBX_TYPE_MAX], first[LBX_DESCRIPTION_MAX], each[24] = "one";
 	struct lbx_key key = lbx_tensor_key(&s->like);
 
 	if (!f)
@@ -91,7 +105,9 @@ static bool tell(struct lbx_case *c, const struct site *s)
 	lbx_describe(&s->like, first, sizeof first);
 	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 	lbx_describe_type(&s->like, type, sizeof type);
-	LBX_SAY(f->title, "%" PRIu64 " results of one call are held, one of each evaluation%s%s", s->n,
+	if (of_each(s) > 1)
+		snprintf(each, sizeof each, "%" PRIu64, of_each(s));
+	LBX_SAY(f->title, "%" PRIu64 " results of one call are held, %s of each evaluation%s%s", s->n, each,
 		s->is_named ? ": " : "", s->is_named ? s->like.name : "");
 	LBX_SAY(f->evidence,
 		"Each is %s, made by %s, and none has been let go of: of evaluations %" PRIu64 " to %" PRIu64 ". One is %s.",
@@ -118,14 +134,14 @@ const struct lbx_rule lbx_rule_growing_list = {
 	.title = "results of one call that are held turn after turn",
 	.sees = LBX_SEES_TENSORS | LBX_SEES_RUNTIME,
 	.meaning =
-	    "A list to which each turn adds its result, or a result that nobody releases, grows for as long as the\n"
-	    "program runs.",
+	    "A list to which each turn adds its result, a cache whose keys never come again, or a result that nobody\n"
+	    "releases, grows for as long as the program runs.",
 	.example = "while (step(&loss))\n"
 		   "	history[n++] = lb_keep(loss);      /* nobody releases them */",
 	.demands =
 	    "64 tensors or more of one call, alike in dtype and shape, with values and memory of their own, which\n"
-	    "something holds besides scopes; of 64 of them 60 or more are of an evaluation of their own, and the newest is of the last\n"
-	    "eighth of the time. From 1 MiB on; above low from 16 MiB on.",
+	    "something holds besides scopes; of 64 evaluations that left some 60 or more have left as many, one or more, and the\n"
+	    "newest is of the last eighth of the time. From 1 MiB on; above low from 16 MiB on.",
 	.cure = "lb_item() where a number is enough; lb_release(), lb_replace().",
 	.state = sizeof(struct growing),
 	.tensor = see,
