@@ -80,35 +80,49 @@ static void sort_by_address(struct order *list, struct order *spare, size_t n)
 		memcpy(own, list, n * sizeof *own);
 }
 
+/* Puts in the place of each thing the one that `order` has there, along each circle of such. In place: pages that nobody has
+ * touched before cost as much as the sorting. */
+static void put_in_order(char *list, size_t size, struct order *order, size_t n)
+{
+	char first[sizeof(struct lbx_buffer) > sizeof(struct use) ? sizeof(struct lbx_buffer) : sizeof(struct use)];
+
+	for (size_t i = 0; i < n; i++) {
+		size_t to = i, from = order[i].i;
+		if (from == i)
+			continue;
+		memcpy(first, list + i * size, size);
+		for (; from != i; to = from, from = order[to].i) {
+			memcpy(list + to * size, list + from * size, size);
+			order[to].i = to;
+		}
+		memcpy(list + to * size, first, size);
+		order[to].i = to;
+	}
+}
+
 /* Sorts things that begin at `address` within each by that. Most programs give memory out in order: then there is nothing to
  * do. */
-static bool sort(void **list, size_t n, size_t size, size_t address)
+static bool sort(void *list, size_t n, size_t size, size_t address)
 {
-	struct order *order = NULL;
+	struct order *order;
 	bool sorted = true;
 	uint64_t before = 0, now;
 
 	for (size_t i = 0; i < n; before = now, i++) {
-		memcpy(&now, (char *)*list + i * size + address, sizeof now);
+		memcpy(&now, (char *)list + i * size + address, sizeof now);
 		sorted = sorted && before <= now;
 	}
 	if (sorted)
 		return true;
-	char *to = malloc(n * size);
-	if (!to || !(order = malloc(2 * n * sizeof *order))) {
-		free(to);
+	if (!(order = malloc(2 * n * sizeof *order)))
 		return lb_fail("out of memory for an index of %zu addresses", n);
-	}
 	for (size_t i = 0; i < n; i++) {
-		memcpy(&order[i].address, (char *)*list + i * size + address, sizeof order[i].address);
+		memcpy(&order[i].address, (char *)list + i * size + address, sizeof order[i].address);
 		order[i].i = i;
 	}
 	sort_by_address(order, order + n, n);
-	for (size_t i = 0; i < n; i++)
-		memcpy(to + i * size, (char *)*list + order[i].i * size, size);
+	put_in_order(list, size, order, n);
 	free(order);
-	free(*list);
-	*list = to;
 	return true;
 }
 
@@ -136,14 +150,11 @@ static uint64_t find_ends(struct lbx_places *p, size_t begin, size_t end)
 
 static bool sort_buffers(struct lbx_places *p)
 {
-	void *buffers = p->buffers;
-
 	p->furthest = calloc(p->n_buffers + 1, sizeof *p->furthest);
 	p->ends = calloc(p->n_buffers + 1, sizeof *p->ends);
 	if (!p->furthest || !p->ends)
 		return lb_fail("out of memory for an index of %zu buffers", p->n_buffers);
-	bool sorted = sort(&buffers, p->n_buffers, sizeof *p->buffers, offsetof(struct lbx_buffer, data));
-	p->buffers = buffers;
+	bool sorted = sort(p->buffers, p->n_buffers, sizeof *p->buffers, offsetof(struct lbx_buffer, data));
 	for (size_t i = 1; i < p->n_buffers; i++) {
 		size_t before = p->furthest[i - 1];
 		p->furthest[i] = end_of(&p->buffers[before]) > end_of(&p->buffers[i]) ? before : i;
@@ -189,9 +200,7 @@ static bool collect_uses(struct lbx_places *p)
 	}
 	if (context->kept)
 		context->kept->has_many_tensors = p->n_uses >= LBX_MANY_TENSORS;
-	void *uses = p->uses;
-	bool sorted = sort(&uses, p->n_uses, sizeof *p->uses, offsetof(struct use, data));
-	p->uses = uses;
+	bool sorted = sort(p->uses, p->n_uses, sizeof *p->uses, offsetof(struct use, data));
 	sort_each(p->uses, p->n_uses);
 	return sorted && next == LBX_NEXT_END;
 }
