@@ -463,7 +463,7 @@ instantiate = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs) $(if $(have_unwind),-llzma -lz)|g' \
 	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g' -e 's|@SHARE@|$(share)|g' -e 's|@AUTOLOAD@|$(AUTOLOAD)|g'
 
-pages := $(wildcard README.md */README.md */HACKING.md tests/*/README.md examples/pictures/*.svg examples/pictures/*.png)
+pages := $(wildcard README.md */*.md tests/*/README.md tests/docs/objects.cc examples/pictures/*.svg examples/pictures/*.png)
 
 install: all ## install into $(DESTDIR)$(PREFIX)
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))

@@ -398,7 +398,7 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 static void say_cut(uint64_t cut, const char *first, char *ret, size_t size)
 {
 	if (cut)
-		lbx_say(ret, size, "%snot all of %s was looked through", *ret ? "; " : "", first);
+		lbx_say(ret, size, "%snot all of `%s` was looked through", *ret ? "; " : "", first);
 	if (cut > 1)
 		lbx_say(ret, size, ", nor of %" PRIu64 " other variable%s", cut - 1, LB_S(cut - 1));
 }

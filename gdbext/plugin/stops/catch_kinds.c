@@ -242,7 +242,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .looks = true,
 	    .what = "a result has values outside the range",
 	    .detail = tell_range,
-	    .advice = "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values",
+	    .advice = "`tensor graph %s --history` shows what it was computed from, `tensor print %s` its values",
 	    .evaluation = LBX_AFTER_EVALUATION,
 	    .evaluation_advice =
 		"`tensor print %s` shows its values; in front of its evaluation, where `tensor catch eval` "
@@ -318,7 +318,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .node = LBX_AFTER_NODE,
 	    .what = "an operation has run",
 	    .detail = tell_value,
-	    .advice = "`tensor graph %s` shows what it was computed from",
+	    .advice = "`tensor graph %s --history` shows what it was computed from",
 	    .evaluation = LBX_AFTER_EVALUATION,
 	    .evaluation_what = "an evaluation has computed it",
 	    .evaluation_advice = "`tensor print %s`",
@@ -336,7 +336,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .node = LBX_AFTER_NODE,
 	    .what = "an operation has run",
 	    .detail = tell_value,
-	    .advice = "`tensor graph %s` shows what it was computed from",
+	    .advice = "`tensor graph %s --history` shows what it was computed from",
 	    .evaluation = LBX_AFTER_EVALUATION,
 	    .evaluation_what = "an evaluation has computed it",
 	    .evaluation_advice = "`tensor print %s`",
@@ -377,7 +377,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .site = 1,
 	    .what = "the bytes in use have passed the limit",
 	    .detail = tell_memory,
-	    .advice = "`tensor list --sort bytes` shows who holds them",
+	    .advice = "`tensor memory` shows what holds them",
 	},
 	{
 	    .name = "graph",

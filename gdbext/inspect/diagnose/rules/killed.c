@@ -34,7 +34,7 @@ static bool conclude(struct lbx_case *c, void *state)
 	if (!f)
 		return lb_ok();
 	say_who(c, cause, who, sizeof who);
-	LBX_SAY(f->title, "%s: that is no fault of the program's own", who);
+	LBX_SAY(f->title, "%s", who);
 	LBX_SAY(f->evidence, "The kernel noted with signal %d where it came from.", c->death.signal);
 	own = lbx_case_own_frame(c);
 	if (own) {
@@ -46,8 +46,8 @@ static bool conclude(struct lbx_case *c, void *state)
 	    f->advice, "%s",
 	    cause == LBX_CAUSE_LIMIT
 		? "`ulimit -t` shows the limit; what it computed shows why it took so long."
-		: "Look for who sent it and why: a watchdog, a scheduler's or test's time limit, a person. If it hung, "
-		  "`threads` and `where` show in what.");
+		: "Look for who sent it and why: a watchdog, a scheduler's or test's limit of time or memory, a person. If it "
+		  "hung, `threads` and `where` show in what; `memory` shows what it had.");
 	return lb_ok();
 }
 

@@ -68,7 +68,8 @@ static void tell(struct lbx_case *c, const struct stale *one, const struct lbx_f
 		lbx_diagnosed_frame(f, frame);
 	LBX_SAY(
 	    f->advice,
-	    "Where it is still used, it reads another tensor's values: lb_keep() its tensor while the pointer is used.");
+	    "Where it is still used, it reads other values than its tensor's now: take the pointer again (lb_data()) behind each "
+	    "evaluation that may have moved them. lb_keep() keeps the values of then, and makes an update copy them.");
 }
 
 static bool is_stale(struct search *s, const struct lbx_pointer *pointer, struct stale *ret)
@@ -178,7 +179,7 @@ const struct lbx_rule lbx_rule_stale_pointers = {
 	    "A pointer variable of the program's own frames, a global one or a static holds an address that the flight\n"
 	    "recorder has as handed out for a tensor, and the buffer there has been filled for another one since, or is in the\n"
 	    "cache. What is updated in place stays where it is. Low: it may not be used any more.",
-	.cure = "lb_keep() the tensor while the pointer is used, or take the pointer again.",
+	.cure = "Take the pointer again where values may have moved; lb_keep() the tensor where the values of then are meant.",
 	.state = sizeof(struct given),
 	.event = happen,
 	.conclude = conclude,
