@@ -364,6 +364,15 @@ static bool in_frame(const struct owners *o, uint64_t at, char *ret, size_t size
 	return false;
 }
 
+/* Within what a runtime keeps for itself, as its flight recorder: it says so. */
+static bool in_part(const struct owners *o, uint64_t at, char *ret, size_t size)
+{
+	for (int i = 0; i < o->context->n_sets; i++)
+		if (lbx_tensors_part_at(o->context->sets[i], at, ret, size))
+			return true;
+	return false;
+}
+
 static void describe_pointer(const struct owners *o, uint64_t at, char *ret, size_t size)
 {
 	struct lbx_target *target = o->context->target;
@@ -372,9 +381,6 @@ static void describe_pointer(const struct owners *o, uint64_t at, char *ret, siz
 
 	if (in_frame(o, at, ret, size))
 		return;
-	for (int i = 0; i < o->context->n_sets; i++)
-		if (lbx_tensors_part_at(o->context->sets[i], at, ret, size))
-			return;
 	bool in_module = lbx_target_module_at(target, at, &m);
 	if (lbx_target_source_line(target, at, &line) && line.function[0])
 		snprintf(ret, size, "data of %s%s%s", line.function, in_module ? " in " : "", in_module ? m.path : "");
@@ -384,21 +390,38 @@ static void describe_pointer(const struct owners *o, uint64_t at, char *ret, siz
 		snprintf(ret, size, "in other memory");
 }
 
+static void tell_pointer(struct lbx_out *out, uint64_t at, const char *where, const char *name)
+{
+	lbx_begin(out, NULL);
+	lbx_field(out, name, FIELD);
+	lbx_tell(out, "%pF, %pF\n", LBX_HEX("at", at), LBX_TEXT("where", where));
+	lbx_end(out);
+}
+
+/* Those within parts are many, and no news: as text one stands for all. */
 static void tell_pointers(const struct owners *o)
 {
 	struct lbx_out *out = o->context->out;
 	char where[1024];
+	int64_t shown = 0, of_parts = 0;
 
 	lbx_begin_list(out, "pointers");
-	for (size_t i = 0; i < o->n_pointers && is_shown(o, (int64_t)i); i++) {
-		describe_pointer(o, o->pointers[i], where, sizeof where);
-		lbx_begin(out, NULL);
-		lbx_field(out, i ? "" : "pointers", FIELD);
-		lbx_tell(out, "%pF, %pF\n", LBX_HEX("at", o->pointers[i]), LBX_TEXT("where", where));
-		lbx_end(out);
+	for (size_t i = 0; i < o->n_pointers; i++) {
+		bool is_part = in_part(o, o->pointers[i], where, sizeof where);
+		if (is_part && of_parts++ && !out->json)
+			continue;
+		if (!is_shown(o, shown++))
+			continue;
+		if (!is_part)
+			describe_pointer(o, o->pointers[i], where, sizeof where);
+		tell_pointer(out, o->pointers[i], where, shown > 1 ? "" : "pointers");
 	}
 	lbx_end(out);
-	tell_more(out, o, (int64_t)o->n_pointers);
+	tell_more(out, o, shown);
+	if (of_parts > 1 && !out->json) {
+		lbx_field(out, "", FIELD);
+		lbx_printf(out, "and %" PRId64 " more of the runtime's own, which keep nothing alive, either\n", of_parts - 1);
+	}
 }
 
 /* ---- all of it ---- */
