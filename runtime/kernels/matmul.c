@@ -250,7 +250,7 @@ static void finish_rows(void *arg, int64_t begin, int64_t end)
 		}
 }
 
-static void finish(const struct finish *f, int64_t m)
+static void finish_result(const struct finish *f, int64_t m)
 {
 	struct finish copy = *f;
 	lb_parallel(f->p->exec, m, GRAIN / (f->n + 1) + 1, finish_rows, &copy);
@@ -374,7 +374,7 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 					    .to_row = p->n };
 			if (c->data)
 				f.c = (struct matrix){ c->data + (i * c->row + j * c->column) * 2, c->row, c->column };
-			finish(&f, m);
+			finish_result(&f, m);
 		}
 	}
 }
@@ -427,7 +427,7 @@ static void multiply_vector(const struct product *p, struct matrix a, struct mat
 	g.to = stage == p->dtype ? to : p->panels[2];
 	lb_gemv(p->exec, &g);
 	if (stage != p->dtype || p->alpha != 1 || c.data)
-		finish(&(struct finish){ .p = p,
+		finish_result(&(struct finish){ .p = p,
 					 .from_dtype = stage,
 					 .dtype = p->dtype,
 					 .from = g.to,
@@ -464,7 +464,7 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b, 
 	multiply_own(p, &g, false);
 	if (p->alpha == 1 && !c->data)
 		return;
-	finish(&(struct finish){ .p = p,
+	finish_result(&(struct finish){ .p = p,
 				 .from_dtype = p->dtype,
 				 .dtype = p->dtype,
 				 .from = to,
