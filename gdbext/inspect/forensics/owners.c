@@ -398,17 +398,18 @@ static void tell_pointer(struct lbx_out *out, uint64_t at, const char *where, co
 	lbx_end(out);
 }
 
-/* Those within parts are many, and no news: as text one stands for all. */
+/* Those within parts are many, and no news: one stands for all, where not all are wanted. */
 static void tell_pointers(const struct owners *o)
 {
 	struct lbx_out *out = o->context->out;
 	char where[1024];
 	int64_t shown = 0, of_parts = 0;
+	bool folds = !out->json && o->limit != INT64_MAX;
 
 	lbx_begin_list(out, "pointers");
 	for (size_t i = 0; i < o->n_pointers; i++) {
 		bool is_part = in_part(o, o->pointers[i], where, sizeof where);
-		if (is_part && of_parts++ && !out->json)
+		if (is_part && of_parts++ && folds)
 			continue;
 		if (!is_shown(o, shown++))
 			continue;
@@ -418,9 +419,10 @@ static void tell_pointers(const struct owners *o)
 	}
 	lbx_end(out);
 	tell_more(out, o, shown);
-	if (of_parts > 1 && !out->json) {
+	if (of_parts > 1 && folds) {
 		lbx_field(out, "", FIELD);
-		lbx_printf(out, "and %" PRId64 " more of the runtime's own, which keep nothing alive, either\n", of_parts - 1);
+		lbx_printf(out, "and %" PRId64 " more of the runtime's own, which keep nothing alive, either (--limit 0 shows all)\n",
+			   of_parts - 1);
 	}
 }
 
