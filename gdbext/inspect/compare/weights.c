@@ -61,8 +61,8 @@ static bool is_no_parameter(const struct weights *w, size_t i)
 
 static bool is_unexpected(const struct weights *w, size_t parameter)
 {
-	return !is_no_parameter(w, parameter) && !w->pairing.array_of[parameter] && !w->is_tied[parameter] && !w->parameters.list[parameter].overhead &&
-	       lbx_pairing_has(&w->pairing, &w->parameters.list[parameter]);
+	return !is_no_parameter(w, parameter) && !w->pairing.array_of[parameter] && !w->is_tied[parameter] &&
+	       !w->parameters.list[parameter].overhead && lbx_pairing_has(&w->pairing, &w->parameters.list[parameter]);
 }
 
 /* The same memory under a name that the checkpoint has. */
@@ -351,7 +351,8 @@ static void tell_heading(const struct weights *w)
 	}
 	LBX_KEYS(out,
 		 json_pack("{s:I,s:I,s:b,s:I,s:o,s:o,s:I,s:I,s:I,s:I,s:I}", "parameters", (json_int_t)n, "others",
-			   (json_int_t)w->n_others, "parameters_known", w->parameters.is_known, "arrays", (json_int_t)c->n, "prefix", lbx_json_string(w->pairing.ours), "saved_prefix",
+			   (json_int_t)w->n_others, "parameters_known", w->parameters.is_known, "arrays",
+			   (json_int_t)c->n, "prefix", lbx_json_string(w->pairing.ours), "saved_prefix",
 			   lbx_json_string(w->pairing.theirs), "equal", (json_int_t)w->counts[LBX_EQUAL], "rounded",
 			   (json_int_t)w->counts[LBX_ROUNDED], "different", (json_int_t)w->counts[LBX_DIFFERENT],
 			   "tied", (json_int_t)w->n_tied, "elsewhere", (json_int_t)w->pairing.elsewhere));

@@ -219,17 +219,19 @@ static bool fail_elsewhere(const struct doctor *d)
 	return lb_fail("of deaths and stacks the command `lazybones` checks the rules");
 }
 
-/* The program is one for it, but a debugger does not look there. */
+/* The program is one for it, but this front end does not look there; who asks for it by name is told where it is checked. */
 static bool is_for_command(const struct doctor *d, const struct lbx_rule *rule)
 {
-	return rule->sees & OF_STACKS && !has_stacks(d->c.context) && !d->what->only && (!(rule->sees & OF_TENSORS) || d->c.tensors);
+	return rule->sees & OF_STACKS && !has_stacks(d->c.context) && !d->what->only &&
+	       (!(rule->sees & OF_TENSORS) || d->c.tensors);
 }
 
 static bool choose(struct doctor *d)
 {
 	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
-		const char *why = is_for_command(d, *r) ? "the command `lazybones` does, in a core" : why_not(d, *r);
-		if ((d->what->only && !is_wanted(*r, d->what->only)) || (!is_for_command(d, *r) && !is_for(d, *r)))
+		bool is_elsewhere = is_for_command(d, *r);
+		const char *why = is_elsewhere ? "the command `lazybones` does" : why_not(d, *r);
+		if ((d->what->only && !is_wanted(*r, d->what->only)) || (!is_elsewhere && !is_for(d, *r)))
 			continue;
 		if (why ? !add_unchecked(d->c.diagnosis, *r, why) : !add_check(d, *r))
 			return false;
