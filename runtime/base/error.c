@@ -14,7 +14,8 @@ static __thread struct {
 	const void *current_site;
 	const void *site;
 	char *text;
-	bool set, is_held;
+	const char *holder; /* the name of the call that holds the site, or NULL */
+	bool set;
 	enum lb_cause cause;
 } last __attribute__((tls_model("initial-exec")));
 static pthread_key_t key_of_text;
@@ -55,9 +56,13 @@ static void keep_message(enum lb_cause cause, const char *format, va_list args)
 		last.cause = cause;
 	else
 		text = later;
-	int n = vsnprintf(text, LB_ERROR_MAX, format, args);
-	if (n >= LB_ERROR_MAX)
+	/* what the call is made of speaks of itself, which the program has not called */
+	int used = last.holder ? snprintf(text, LB_ERROR_MAX, "%s: ", last.holder) : 0;
+	int n = vsnprintf(text + used, LB_ERROR_MAX - (size_t)used, format, args);
+	if (n >= LB_ERROR_MAX - used)
 		end_with_ellipsis(text);
+	if (used && strncmp(text + used, text, (size_t)used) == 0)
+		memmove(text, text + used, LB_ERROR_MAX - (size_t)used);
 	if (lb_fail_hook)
 		lb_fail_hook(last.current_site, text);
 }
@@ -150,23 +155,24 @@ void lb_fail_within(const char *format, ...)
 
 const void *lb_fail_site(const void *site)
 {
-	if (!last.is_held)
+	if (!last.holder)
 		last.current_site = site;
 	return last.current_site;
 }
 
-bool lb_fail_site_hold(const void *site)
+bool lb_fail_site_hold(const void *site, const char *name)
 {
-	bool is_first = !last.is_held;
+	bool is_first = !last.holder;
 	lb_fail_site(site);
-	last.is_held = true;
+	if (is_first)
+		last.holder = name;
 	return is_first;
 }
 
 void lb_fail_site_give_back(const bool *held)
 {
 	if (*held)
-		last.is_held = false;
+		last.holder = NULL;
 }
 
 const void *lb_fail_site_now(void)

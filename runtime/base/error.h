@@ -53,8 +53,9 @@ void lb_fail_within(const char *format, ...) __attribute__((format(printf, 1, 2)
  * if one is. Cheap. */
 const void *lb_fail_site(const void *site);
 /* The same for a call that is made of other public calls: until it gives its hold back, what they make and their errors are
- * its caller's. False for a call within such a call. */
-bool lb_fail_site_hold(const void *site);
+ * its caller's, and a message that does not begin with its name, of static duration, gets "NAME: " in front. False for a call
+ * within such a call. */
+bool lb_fail_site_hold(const void *site, const char *name);
 void lb_fail_site_give_back(const bool *held);
 /* What was noted last. */
 const void *lb_fail_site_now(void);

@@ -28,9 +28,10 @@ enum { LB_ONE_REF = 1 };
 /* What the public functions note first: where they were called from. */
 #define LB_SITE() __builtin_extract_return_addr(__builtin_return_address(0))
 #define LB_ENTER() __attribute__((unused)) const void *site = lb_fail_site(LB_SITE())
-/* Of a public function that is made of others. */
+/* Of a public function that is made of others; its errors begin with its name, without lb_. */
 #define LB_ENTER_WHOLE() \
-	__attribute__((unused, cleanup(lb_fail_site_give_back))) const bool is_held = lb_fail_site_hold(LB_SITE())
+	__attribute__((unused, cleanup(lb_fail_site_give_back))) const bool is_held = \
+		lb_fail_site_hold(LB_SITE(), __func__ + sizeof "lb_" - 1)
 /* LB_GIVEN() in a public call that is too short for LB_ENTER(): only a failure notes the site. */
 #define LB_GIVEN_HERE(op, x) (__builtin_expect((x) != NULL, 1) || (lb_fail_site(LB_SITE()), lb_fail_null(op, #x)))
 

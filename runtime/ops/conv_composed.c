@@ -30,11 +30,13 @@ lb_tensor *lb_conv3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options o)
 		return NULL;
 	}
 	const lb_list xs = lb_shape_of(x), ws = lb_shape_of(weight);
+	int64_t sizes[3];
+	for (int i = 0; i < 3; i++)
+		if (!lb_conv_steps(name, xs, ws, &o.stride[i], &o.dilation[i], o.padding[i]) ||
+		    !lb_conv_slide(name, xs, ws, 1 + i, o.stride[i], o.dilation[i], o.padding[i], &sizes[i]))
+			return NULL;
 	int64_t stride = o.stride[0], dilation = o.dilation[0], padding = o.padding[0], taps = weight->shape[1];
-	int64_t depth, batch = x->shape[0];
-	if (!lb_conv_steps(name, xs, ws, &stride, &dilation, padding) ||
-	    !lb_conv_slide(name, xs, ws, 1, stride, dilation, padding, &depth))
-		return NULL;
+	int64_t depth = sizes[0], batch = x->shape[0];
 	enum lb_dtype dtype;
 	lb_conv_options flat = { { o.stride[1], o.stride[2] },
 				 { o.padding[1], o.padding[2] },
@@ -69,6 +71,12 @@ static struct lb_tensor *turned(struct lb_tensor *w, int64_t groups)
 static struct lb_tensor *transposed(const char *name, struct lb_tensor *x, struct lb_tensor *w, lb_conv_options o,
 				    const int64_t *more)
 {
+	struct lb_tensor *both[] = { x, w };
+	enum lb_dtype dtype;
+	if (!lb_common_float(name, 2, both, &dtype, lb_fail_site_now()))
+		return NULL;
+	x = both[0];
+	w = both[1];
 	const lb_list xs = lb_shape_of(x), ws = lb_shape_of(w);
 	int64_t whole[4] = { x->shape[0], 0, 0, w->shape[0] }, high[4] = { 0 }, last[2];
 	o.groups = o.groups ? o.groups : 1;

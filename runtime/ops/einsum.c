@@ -26,20 +26,11 @@ struct term {
 
 struct einsum {
 	const char *spec;
-	const void *site;
 	int64_t sizes[LABELS];
 	uint64_t known; /* labels that an operand has */
 	uint64_t twice; /* and those that come more than once */
 	int ellipsis;   /* axes of the longest */
 };
-
-static struct lb_tensor *of(const struct einsum *e, struct lb_tensor *t)
-{
-	lb_fail_site(e->site);
-	if (t && t->op != LB_OP_DATA)
-		t->site = (uint64_t)(uintptr_t)e->site;
-	return t;
-}
 
 /* ---- the specification ---- */
 
@@ -193,13 +184,13 @@ static bool drop_ones(const struct einsum *e, struct term *t)
 		shape[left.n] = t->x->shape[i];
 		left.labels[left.n++] = t->labels[i];
 	}
-	left.x = left.n == t->n ? t->x : of(e, lb_reshape(t->x, (lb_list){ left.n, shape }));
+	left.x = left.n == t->n ? t->x : lb_reshape(t->x, (lb_list){ left.n, shape });
 	*t = left;
 	return t->x != NULL;
 }
 
 /* A label that an operand has twice stands for a diagonal. */
-static bool take_diagonals(const struct einsum *e, struct term *t)
+static bool take_diagonals(struct term *t)
 {
 	int64_t row[LB_MAX_RANK], shape[LB_MAX_RANK], strides[LB_MAX_RANK] = { 0 };
 	struct term once = { .x = t->x };
@@ -214,13 +205,13 @@ static bool take_diagonals(const struct einsum *e, struct term *t)
 		strides[k] += row[i];
 	}
 	if (once.n != t->n)
-		once.x = of(e, lb_as_strided(t->x, (lb_list){ once.n, shape }, (lb_list){ once.n, strides }, 0));
+		once.x = lb_as_strided(t->x, (lb_list){ once.n, shape }, (lb_list){ once.n, strides }, 0);
 	*t = once;
 	return t->x != NULL;
 }
 
 /* Sums over the labels that are not in `needed`. */
-static bool drop_labels(const struct einsum *e, struct term *t, uint64_t needed)
+static bool drop_labels(struct term *t, uint64_t needed)
 {
 	int64_t axes[LB_MAX_RANK];
 	struct term left = { 0 };
@@ -231,7 +222,7 @@ static bool drop_labels(const struct einsum *e, struct term *t, uint64_t needed)
 		else
 			axes[n++] = i;
 	}
-	left.x = n ? of(e, lb_sum(t->x, (lb_list){ n, axes }, false)) : t->x;
+	left.x = n ? lb_sum(t->x, (lb_list){ n, axes }, false) : t->x;
 	*t = left;
 	return t->x != NULL;
 }
@@ -247,7 +238,7 @@ static int append_labels(const struct term *t, uint64_t mask, uint8_t *list, int
 }
 
 /* t with its axes in the order of the list, which holds them all. */
-static struct lb_tensor *ordered(const struct einsum *e, const struct term *t, int n, const uint8_t *list)
+static struct lb_tensor *ordered(const struct term *t, int n, const uint8_t *list)
 {
 	int64_t axes[LB_MAX_RANK];
 	bool same = true;
@@ -260,14 +251,14 @@ static struct lb_tensor *ordered(const struct einsum *e, const struct term *t, i
 			}
 		}
 	}
-	return same ? t->x : of(e, lb_transpose(t->x, (lb_list){ found, axes }));
+	return same ? t->x : lb_transpose(t->x, (lb_list){ found, axes });
 }
 
-static struct lb_tensor *shaped(const struct einsum *e, struct lb_tensor *x, int n, const int64_t *shape)
+static struct lb_tensor *shaped(struct lb_tensor *x, int n, const int64_t *shape)
 {
 	if (!x || lb_same_shape(x->rank, x->shape, n, shape))
 		return x;
-	return of(e, lb_reshape(x, (lb_list){ n, shape }));
+	return lb_reshape(x, (lb_list){ n, shape });
 }
 
 /* A product that does not fit is more than any shape may have: reshape says so. */
@@ -288,8 +279,8 @@ static struct lb_tensor *spread(const struct einsum *e, const struct term *t, in
 	uint64_t mask = mask_of(t);
 	for (int k = 0; k < n; k++)
 		shape[k] = mask >> list[k] & 1 ? e->sizes[list[k]] : 1;
-	struct lb_tensor *x = ordered(e, t, n, list);
-	return shaped(e, x, n, shape);
+	struct lb_tensor *x = ordered(t, n, list);
+	return shaped(x, n, shape);
 }
 
 static bool multiply_and_sum(const struct einsum *e, struct term *a, const struct term *b, uint64_t needed)
@@ -302,11 +293,11 @@ static bool multiply_and_sum(const struct einsum *e, struct term *a, const struc
 		return lb_fail("einsum: \"%.100s\": a step has %d %s, at most %d fit; split it", e->spec, n,
 			       LB_PLURAL(n, "axis", "axes"), LB_MAX_RANK);
 	struct lb_tensor *x = spread(e, a, n, list), *y = spread(e, b, n, list);
-	all.x = of(e, lb_multiply(x, y));
+	all.x = lb_multiply(x, y);
 	all.n = n;
 	memcpy(all.labels, list, (size_t)n);
 	*a = all;
-	return a->x && drop_labels(e, a, needed);
+	return a->x && drop_labels(a, needed);
 }
 
 static bool matrix_product(const struct einsum *e, struct term *a, const struct term *b, uint64_t needed)
@@ -326,12 +317,12 @@ static bool matrix_product(const struct einsum *e, struct term *a, const struct 
 	int n_right = inner + n - rows;
 	int64_t m = size_of(e, result + batch, rows - batch), k = size_of(e, left + rows, n_left - rows);
 	int64_t columns = size_of(e, result + rows, n - rows), b_size = size_of(e, result, batch), shape[LB_MAX_RANK];
-	struct lb_tensor *x = ordered(e, a, n_left, left), *y = ordered(e, b, n_right, right);
-	x = shaped(e, x, batch ? 3 : 2, batch ? (int64_t[]){ b_size, m, k } : (int64_t[]){ m, k });
-	y = shaped(e, y, batch ? 3 : 2, batch ? (int64_t[]){ b_size, k, columns } : (int64_t[]){ k, columns });
+	struct lb_tensor *x = ordered(a, n_left, left), *y = ordered(b, n_right, right);
+	x = shaped(x, batch ? 3 : 2, batch ? (int64_t[]){ b_size, m, k } : (int64_t[]){ m, k });
+	y = shaped(y, batch ? 3 : 2, batch ? (int64_t[]){ b_size, k, columns } : (int64_t[]){ k, columns });
 	for (int i = 0; i < n; i++)
 		shape[i] = e->sizes[result[i]];
-	a->x = shaped(e, of(e, lb_matmul(x, y)), n, shape);
+	a->x = shaped(lb_matmul(x, y), n, shape);
 	a->n = n;
 	memcpy(a->labels, result, (size_t)n);
 	return a->x != NULL;
@@ -381,10 +372,10 @@ static struct lb_tensor *compute_einsum(const struct einsum *e, int n, struct te
 	struct lb_tensor *xs[LB_EINSUM_MOST];
 	for (int i = 0; i < n; i++)
 		xs[i] = terms[i].x;
-	if (!lb_common_dtype("einsum", n, xs, &dtype, e->site))
+	if (!lb_common_dtype("einsum", n, xs, &dtype, lb_fail_site_now()))
 		return NULL;
 	for (int i = 0; i < n; i++) {
-		terms[i].x = lb_as(terms[i].x, dtype, e->site);
+		terms[i].x = lb_as(terms[i].x, dtype, lb_fail_site_now());
 		if (!terms[i].x || !drop_ones(e, &terms[i]))
 			return NULL;
 	}
@@ -392,7 +383,7 @@ static struct lb_tensor *compute_einsum(const struct einsum *e, int n, struct te
 		uint64_t needed = mask_of(out);
 		for (int k = 0; k < n; k++)
 			needed |= k == i ? 0 : mask_of(&terms[k]);
-		if (!take_diagonals(e, &terms[i]) || !drop_labels(e, &terms[i], needed))
+		if (!take_diagonals(&terms[i]) || !drop_labels(&terms[i], needed))
 			return NULL;
 	}
 	for (; n > 1; n--) {
@@ -416,9 +407,9 @@ static struct lb_tensor *compute_einsum(const struct einsum *e, int n, struct te
 		terms[kept] = joined; /* the last then */
 	}
 	struct term *a = &terms[0];
-	struct lb_tensor *result = ordered(e, a, out->n, out->labels);
+	struct lb_tensor *result = ordered(a, out->n, out->labels);
 	/* sums of small integers are wider */
-	return result ? lb_as(result, dtype, e->site) : NULL;
+	return result ? lb_as(result, dtype, lb_fail_site_now()) : NULL;
 }
 
 static bool are_operands(const char *name, const char *spec, int n, lb_tensor *const *xs)
@@ -435,8 +426,8 @@ static bool are_operands(const char *name, const char *spec, int n, lb_tensor *c
 
 bool lb_einsum_path(const char *spec, int n, lb_tensor *const *xs, int (*pairs)[2])
 {
-	LB_ENTER();
-	struct einsum e = { .spec = spec, .site = site };
+	LB_ENTER_WHOLE();
+	struct einsum e = { .spec = spec };
 	struct term terms[LB_EINSUM_MOST], out;
 	if (!LB_GIVEN("einsum_path", pairs) || !are_operands("einsum_path", spec, n, xs) || !parse_subscripts(&e, n, xs, terms, &out))
 		return false;
@@ -467,13 +458,13 @@ bool lb_einsum_path(const char *spec, int n, lb_tensor *const *xs, int (*pairs)[
 
 lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 {
-	LB_ENTER();
+	LB_ENTER_WHOLE();
 	if (!are_operands("einsum", spec, n, xs))
 		return NULL;
-	struct einsum e = { .spec = spec, .site = site };
+	struct einsum e = { .spec = spec };
 	struct term terms[LB_EINSUM_MOST], out;
 	if (!parse_subscripts(&e, n, xs, terms, &out))
 		return NULL;
 	struct lb_tensor *y = compute_einsum(&e, n, terms, &out);
-	return y == xs[0] ? lb_untouched(y, site) : y;
+	return y == xs[0] ? lb_untouched(y, lb_fail_site_now()) : y;
 }

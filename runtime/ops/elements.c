@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "graph/promote.h"
+#include "graph/shape.h"
 #include "ops/view.h"
 
 lb_tensor *lb_reciprocal(lb_tensor *x)
@@ -54,10 +55,18 @@ lb_tensor *lb_trunc(lb_tensor *x)
 	return lb_where(lb_less(x, lb_scalar(0)), lb_ceil(x), lb_floor(x));
 }
 
+/* Whether both are there, in shapes that broadcast. */
+static bool are_alike(const char *name, const struct lb_tensor *a, const struct lb_tensor *b)
+{
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	return LB_GIVEN(name, a) && LB_GIVEN(name, b) && lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape);
+}
+
 lb_tensor *lb_logical_xor(lb_tensor *a, lb_tensor *b)
 {
 	LB_ENTER_WHOLE();
-	if (!LB_GIVEN("logical_xor", a) || !LB_GIVEN("logical_xor", b))
+	if (!are_alike("logical_xor", a, b))
 		return NULL;
 	return lb_not_equal(lb_astype(a, LB_BOOL), lb_astype(b, LB_BOOL));
 }
@@ -117,7 +126,7 @@ bool lb_divmod(lb_tensor *a, lb_tensor *b, lb_tensor **quotient, lb_tensor **res
 	if (!LB_GIVEN("divmod", quotient) || !LB_GIVEN("divmod", rest))
 		return false;
 	*quotient = *rest = NULL;
-	if (!LB_GIVEN("divmod", a) || !LB_GIVEN("divmod", b))
+	if (!are_alike("divmod", a, b))
 		return false;
 	struct lb_tensor *q = lb_floor_divide(a, b), *r = lb_remainder(a, b);
 	if (!q || !r)

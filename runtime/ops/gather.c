@@ -74,7 +74,7 @@ lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 
 lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices)
 {
-	LB_ENTER();
+	LB_ENTER_WHOLE();
 	if (!LB_GIVEN("embedding", weight) || !LB_GIVEN("embedding", indices))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
@@ -89,7 +89,7 @@ lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices)
 	for (int i = 0; i < indices->rank; i++)
 		shape[i] = indices->shape[i];
 	shape[indices->rank] = weight->shape[1];
-	return gather(LB_OP_TAKE, weight, indices, 0, indices->rank + 1, shape, site);
+	return gather(LB_OP_TAKE, weight, indices, 0, indices->rank + 1, shape, lb_fail_site_now());
 }
 
 /* ---- made anew, and computed ---- */

@@ -27,12 +27,12 @@ static bool is_matrix(const char *name, const struct lb_tensor *x, bool square)
 	return true;
 }
 
-static bool is_computable(int op, enum lb_dtype dtype)
+static bool is_computable(const char *name, int op, enum lb_dtype dtype)
 {
 	bool has_complex = lb_linalg_takes_complex(op);
 	if (dtype == LB_F32 || dtype == LB_F64 || (dtype == LB_C64 && has_complex))
 		return true;
-	return lb_fail("%s: of %s: takes float32%s float64%s%s", lb_ops[op].name, lb_dtypes[dtype].name, has_complex ? "," : " and",
+	return lb_fail("%s: of %s: takes float32%s float64%s%s", name, lb_dtypes[dtype].name, has_complex ? "," : " and",
 		       has_complex ? " and complex64" : "", dtype == LB_C64 ? "" : "; cast with lb_astype()");
 }
 
@@ -107,11 +107,10 @@ static bool whole_shape(const char *name, const struct lb_tensor *x, const struc
 	return true;
 }
 
-/* params: 0 whether of the upper triangle, 1 whether with vectors (svd, eig) */
-static struct lb_tensor *linalg(int op, struct lb_tensor *x, bool upper, bool has_vectors, const void *site)
+/* `name` is that of the public function. params: 0 whether of the upper triangle, 1 whether with vectors (svd, eig) */
+static struct lb_tensor *linalg(const char *name, int op, struct lb_tensor *x, bool upper, bool has_vectors, const void *site)
 {
-	const char *name = lb_ops[op].name;
-	if (!is_matrix(name, x, op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU) || !is_computable(op, (enum lb_dtype)x->dtype))
+	if (!is_matrix(name, x, op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU) || !is_computable(name, op, (enum lb_dtype)x->dtype))
 		return NULL;
 	if (op == LB_OP_LU && x->dtype == LB_F32 && x->shape[x->rank - 2] > 1 << 24)
 		return fail_shape(name, x, "has more rows than float32 can count; cast it with lb_astype() to float64");
@@ -130,9 +129,9 @@ static struct lb_tensor *linalg(int op, struct lb_tensor *x, bool upper, bool ha
 }
 
 /* With several results: to[i] = each of them. False, and all NULL, on failure. */
-static bool take_apart(int op, struct lb_tensor *x, bool upper, lb_tensor **const *to, const void *site)
+static bool take_apart(const char *name, int op, struct lb_tensor *x, bool upper, lb_tensor **const *to, const void *site)
 {
-	struct lb_tensor *all = linalg(op, x, upper, true, site), *made[3];
+	struct lb_tensor *all = linalg(name, op, x, upper, true, site), *made[3];
 	if (!all)
 		return false;
 	struct parts parts = parts_of(op, x, true);
@@ -153,31 +152,31 @@ static bool take_apart(int op, struct lb_tensor *x, bool upper, lb_tensor **cons
 lb_tensor *lb_inv(lb_tensor *x)
 {
 	LB_ENTER();
-	return linalg(LB_OP_INV, x, false, false, site);
+	return linalg("inv", LB_OP_INV, x, false, false, site);
 }
 
 lb_tensor *lb_tri_inv(lb_tensor *x, bool upper)
 {
 	LB_ENTER();
-	return linalg(LB_OP_TRI_INV, x, upper, false, site);
+	return linalg("tri_inv", LB_OP_TRI_INV, x, upper, false, site);
 }
 
 lb_tensor *lb_cholesky(lb_tensor *x, bool upper)
 {
 	LB_ENTER();
-	return linalg(LB_OP_CHOLESKY, x, upper, false, site);
+	return linalg("cholesky", LB_OP_CHOLESKY, x, upper, false, site);
 }
 
 lb_tensor *lb_svdvals(lb_tensor *x)
 {
 	LB_ENTER();
-	return LB_GIVEN("svdvals", x) ? linalg(LB_OP_SVD, x, false, false, site) : NULL;
+	return linalg("svdvals", LB_OP_SVD, x, false, false, site);
 }
 
 lb_tensor *lb_eigvalsh(lb_tensor *x, bool upper)
 {
 	LB_ENTER();
-	return linalg(LB_OP_EIGVALSH, x, upper, false, site);
+	return linalg("eigvalsh", LB_OP_EIGVALSH, x, upper, false, site);
 }
 
 bool lb_qr(lb_tensor *x, lb_tensor **q, lb_tensor **r)
@@ -186,7 +185,7 @@ bool lb_qr(lb_tensor *x, lb_tensor **q, lb_tensor **r)
 	if (!LB_GIVEN("qr", q) || !LB_GIVEN("qr", r))
 		return false;
 	*q = *r = NULL;
-	return take_apart(LB_OP_QR, x, false, (lb_tensor **[]){ q, r }, site);
+	return take_apart("qr", LB_OP_QR, x, false, (lb_tensor **[]){ q, r }, site);
 }
 
 bool lb_svd(lb_tensor *x, lb_tensor **u, lb_tensor **s, lb_tensor **vt)
@@ -195,7 +194,7 @@ bool lb_svd(lb_tensor *x, lb_tensor **u, lb_tensor **s, lb_tensor **vt)
 	if (!LB_GIVEN("svd", u) || !LB_GIVEN("svd", s) || !LB_GIVEN("svd", vt))
 		return false;
 	*u = *s = *vt = NULL;
-	return take_apart(LB_OP_SVD, x, false, (lb_tensor **[]){ u, s, vt }, site);
+	return take_apart("svd", LB_OP_SVD, x, false, (lb_tensor **[]){ u, s, vt }, site);
 }
 
 bool lb_eigh(lb_tensor *x, bool upper, lb_tensor **values, lb_tensor **vectors)
@@ -204,14 +203,14 @@ bool lb_eigh(lb_tensor *x, bool upper, lb_tensor **values, lb_tensor **vectors)
 	if (!LB_GIVEN("eigh", values) || !LB_GIVEN("eigh", vectors))
 		return false;
 	*values = *vectors = NULL;
-	return take_apart(LB_OP_EIGH, x, upper, (lb_tensor **[]){ values, vectors }, site);
+	return take_apart("eigh", LB_OP_EIGH, x, upper, (lb_tensor **[]){ values, vectors }, site);
 }
 
 /* Both factors in one; swaps and rows as integers. */
-static bool take_lu(struct lb_tensor *x, lb_tensor **both, lb_tensor **swaps, lb_tensor **rows, const void *site)
+static bool take_lu(const char *name, struct lb_tensor *x, lb_tensor **both, lb_tensor **swaps, lb_tensor **rows, const void *site)
 {
 	struct lb_tensor *made[3];
-	if (!take_apart(LB_OP_LU, x, false, (lb_tensor **[]){ &made[0], &made[1], &made[2] }, site))
+	if (!take_apart(name, LB_OP_LU, x, false, (lb_tensor **[]){ &made[0], &made[1], &made[2] }, site))
 		return false;
 	for (int i = 1; i < 3; i++) {
 		made[i] = lb_as(made[i], LB_U32, site);
@@ -231,7 +230,7 @@ bool lb_lu_factor(lb_tensor *x, lb_tensor **lu, lb_tensor **swaps)
 	if (!LB_GIVEN("lu_factor", x) || !LB_GIVEN("lu_factor", lu) || !LB_GIVEN("lu_factor", swaps))
 		return false;
 	*lu = *swaps = NULL;
-	return take_lu(x, lu, swaps, &rows, site);
+	return take_lu("lu_factor", x, lu, swaps, &rows, site);
 }
 
 bool lb_lu(lb_tensor *x, lb_tensor **rows, lb_tensor **l, lb_tensor **u)
@@ -241,7 +240,7 @@ bool lb_lu(lb_tensor *x, lb_tensor **rows, lb_tensor **l, lb_tensor **u)
 	if (!LB_GIVEN("lu", rows) || !LB_GIVEN("lu", l) || !LB_GIVEN("lu", u))
 		return false;
 	*rows = *l = *u = NULL;
-	if (!take_lu(x, &both, &swaps, &order, lb_fail_site_now()))
+	if (!take_lu("lu", x, &both, &swaps, &order, lb_fail_site_now()))
 		return false;
 	int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = m < n ? m : n;
 	struct lb_tensor *lower = lb_add(lb_tril(lb_slice(both, LB_REST, LB_TO(k)), -1), lb_eye(m, k, 0, (enum lb_dtype)x->dtype));
@@ -257,7 +256,7 @@ bool lb_lu(lb_tensor *x, lb_tensor **rows, lb_tensor **l, lb_tensor **u)
 lb_tensor *lb_eigvals(lb_tensor *x)
 {
 	LB_ENTER();
-	return LB_GIVEN("eigvals", x) ? linalg(LB_OP_EIG, x, false, false, site) : NULL;
+	return linalg("eigvals", LB_OP_EIG, x, false, false, site);
 }
 
 bool lb_eig(lb_tensor *x, lb_tensor **values, lb_tensor **vectors)
@@ -266,7 +265,7 @@ bool lb_eig(lb_tensor *x, lb_tensor **values, lb_tensor **vectors)
 	if (!LB_GIVEN("eig", values) || !LB_GIVEN("eig", vectors))
 		return false;
 	*values = *vectors = NULL;
-	return take_apart(LB_OP_EIG, x, false, (lb_tensor **[]){ values, vectors }, site);
+	return take_apart("eig", LB_OP_EIG, x, false, (lb_tensor **[]){ values, vectors }, site);
 }
 
 /* x in what its determinant is computed in. */
@@ -275,7 +274,8 @@ static struct lb_tensor *computed(const char *name, struct lb_tensor *x, const v
 	if (!is_matrix(name, x, true))
 		return NULL;
 	if (x->dtype == LB_C64) {
-		lb_fail("%s: not defined for complex64 here", name);
+		lb_fail("%s: not defined for complex64; the determinant is the product of the eigenvalues, "
+			"lb_prod(lb_eigvals(x), LB_AXES(-1), false)", name);
 		return NULL;
 	}
 	return lb_as(x, x->dtype == LB_F64 ? LB_F64 : LB_F32, site);
@@ -285,7 +285,7 @@ lb_tensor *lb_det(lb_tensor *x)
 {
 	LB_ENTER();
 	struct lb_tensor *y = computed("det", x, site);
-	y = y ? linalg(LB_OP_DET, y, false, false, site) : NULL;
+	y = y ? linalg("det", LB_OP_DET, y, false, false, site) : NULL;
 	return y ? lb_as(y, lb_inexact((enum lb_dtype)x->dtype), site) : NULL;
 }
 
@@ -296,7 +296,7 @@ bool lb_slogdet(lb_tensor *x, lb_tensor **sign, lb_tensor **logabs)
 		return false;
 	*sign = *logabs = NULL;
 	struct lb_tensor *y = computed("slogdet", x, site), *of = NULL, *size = NULL;
-	if (!y || !take_apart(LB_OP_SLOGDET, y, false, (lb_tensor **[]){ &of, &size }, site))
+	if (!y || !take_apart("slogdet", LB_OP_SLOGDET, y, false, (lb_tensor **[]){ &of, &size }, site))
 		return false;
 	enum lb_dtype dtype = lb_inexact((enum lb_dtype)x->dtype);
 	of = lb_as(of, dtype, site);
@@ -327,7 +327,7 @@ static struct lb_tensor *solve_node(int op, struct lb_tensor *a, struct lb_tenso
 	}
 	int rank;
 	if (!lb_broadcast(name, a->rank - 2, a->shape, b->rank - 2, b->shape, &rank, shape) ||
-	    !lb_common_dtype(name, 2, xs, &dtype, site) || !is_computable(op, dtype))
+	    !lb_common_dtype(name, 2, xs, &dtype, site) || !is_computable(name, op, dtype))
 		return NULL;
 	shape[rank++] = n;
 	shape[rank++] = b->shape[b->rank - 1];
@@ -372,7 +372,7 @@ lb_tensor *lb_solve_triangular(lb_tensor *a, lb_tensor *b, bool upper)
 
 struct lb_tensor *lb_remake_linalg(const struct lb_recipe *r)
 {
-	return linalg(r->op, r->x[0], r->params[0] != 0, r->params[1] != 0 && r->op != LB_OP_EIGVALSH, r->site);
+	return linalg(lb_ops[r->op].name, r->op, r->x[0], r->params[0] != 0, r->params[1] != 0 && r->op != LB_OP_EIGVALSH, r->site);
 }
 
 bool lb_compute_linalg(struct lb_exec *exec, struct lb_tensor *t)

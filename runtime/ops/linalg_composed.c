@@ -1,6 +1,7 @@
 /* Linear algebra that is made of other operations. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "graph/promote.h"
 #include "graph/shape.h"
@@ -143,6 +144,12 @@ lb_tensor *lb_cross(lb_tensor *a, lb_tensor *b, int axis)
 		return NULL;
 	along -= longer->rank;
 	if (!has_components(a, along, &of_a) || !has_components(b, along, &of_b))
+		return NULL;
+	int rank;
+	int64_t shape[LB_MAX_RANK], all[LB_MAX_RANK];
+	memcpy(shape, b->shape, sizeof shape);
+	shape[b->rank + along] = of_a; /* of 2 or 3, as it likes */
+	if (!lb_broadcast("cross", a->rank, a->shape, b->rank, shape, &rank, all))
 		return NULL;
 	lb_tensor *as[3] = { NULL }, *bs[3] = { NULL }, *out[3];
 	if (!lb_split(a, (int)of_a, along, as) || !lb_split(b, (int)of_b, along, bs))

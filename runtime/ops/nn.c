@@ -83,7 +83,8 @@ lb_tensor *lb_gelu_tanh(lb_tensor *x)
 
 lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 {
-	LB_ENTER();
+	LB_ENTER_WHOLE();
+	const void *site = lb_fail_site_now();
 	if (!LB_GIVEN("one_hot", indices))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
@@ -116,10 +117,8 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 	lb_param_set_double(classes, 1, 1);
 	classes = lb_tensor_publish(classes);
 	struct lb_tensor *column = lb_expand_dims(lb_as(indices, count, site), LB_AXES(-1));
-	lb_fail_site(site);
 	if (!column)
 		return NULL;
-	column->site = (uint64_t)(uintptr_t)site;
 	struct lb_tensor *hits =
 	    lb_node(LB_OP_EQUAL, LB_BOOL, column->rank, shape, 2, (struct lb_tensor *[]){ column, classes }, site);
 	return narrowed(hits, dtype, site);

@@ -120,7 +120,7 @@ lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, doub
 
 lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 {
-	LB_ENTER();
+	LB_ENTER_WHOLE();
 	if (!LB_GIVEN("linear", x) || !LB_GIVEN("linear", weight))
 		return NULL;
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
@@ -136,12 +136,9 @@ lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 		return NULL;
 	}
 	struct lb_tensor *across = lb_transpose(weight, LB_ALL_AXES);
-	lb_fail_site(site);
-	if (!across)
-		return NULL;
-	across->site = (uint64_t)(uintptr_t)site;
-	return product_node("linear", bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
-			    (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, site);
+	return across ? product_node("linear", bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
+				     (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, lb_fail_site_now())
+		      : NULL;
 }
 
 /* ---- made anew, and computed ---- */

@@ -138,7 +138,7 @@ lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, 
 	if (!LB_GIVEN("scatter_add", x) || !LB_GIVEN("scatter_add", indices) || !LB_GIVEN("scatter_add", updates))
 		return NULL;
 	int along, rank = 0;
-	int64_t shape[LB_MAX_RANK];
+	int64_t shape[LB_MAX_RANK], size;
 	if (!lb_check_indices("scatter_add", indices) || !lb_axis("scatter_add", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	if (x->rank - 1 + indices->rank > LB_MAX_RANK) {
@@ -152,6 +152,8 @@ lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, 
 		for (int k = 0; i == along && k < indices->rank; k++)
 			shape[rank++] = indices->shape[k];
 	}
+	if (!lb_check_shape("scatter_add", rank, shape, (enum lb_dtype)x->dtype, &size))
+		return NULL;
 	updates = fitted("scatter_add", updates, "updates", (enum lb_dtype)x->dtype, rank, shape, site);
 	if (!updates)
 		return NULL;
