@@ -1,6 +1,6 @@
 /* Partitions: the k-th smallest goes to its place, none of those in front of it is larger, none behind it smaller. In which order
- * those are is that of std::nth_element() in GNU's C++ library, which halves what is left round a median of three, and
- * sorts the last few: programs that use it give the same bits. */
+ * those are is that of std::nth_element() in GNU's C++ library, which halves what is left round a median of three, sorts the last
+ * few, and goes on by a heap where the halves are none: programs that use it give the same bits. */
 #include "base/plural.h"
 #include "kernels/model.h"
 #include "kernels/row.h"
@@ -19,7 +19,6 @@ struct job {
 	int64_t n, kth, bytes;
 	bool gives_indices;
 	char *to;
-	bool is_deep; /* a line went on and on */
 	bool has_nan;
 };
 
@@ -76,20 +75,51 @@ static void insert(const struct job *job, struct place *first, struct place *las
 	}
 }
 
-static bool select(const struct job *job, struct place *first, struct place *nth, struct place *last)
+/* Puts x where a heap of n, whose largest is in front, has a hole: this sinks to the end, and x rises from there, to `top` at most. */
+static void sink(const struct job *job, struct place *heap, int64_t n, int64_t hole, struct place x)
+{
+	int64_t top = hole;
+
+	for (int64_t child; (child = 2 * hole + 2) <= n; hole = child) {
+		child -= child == n || before(job, heap[child], heap[child - 1]);
+		heap[hole] = heap[child];
+	}
+	for (int64_t parent; hole > top && before(job, heap[parent = (hole - 1) / 2], x); hole = parent)
+		heap[hole] = heap[parent];
+	heap[hole] = x;
+}
+
+/* The smallest of them go into a heap that ends at nth, whose largest is what is looked for. */
+static void select_by_heap(const struct job *job, struct place *first, struct place *nth, struct place *last)
+{
+	int64_t n = nth + 1 - first;
+
+	for (int64_t i = n / 2; i-- > 0;)
+		sink(job, first, n, i, first[i]);
+	for (struct place *i = nth + 1; i < last; i++)
+		if (before(job, *i, *first)) {
+			struct place x = *i;
+			*i = *first;
+			sink(job, first, n, 0, x);
+		}
+	swap(first, nth);
+}
+
+static void select(const struct job *job, struct place *first, struct place *nth, struct place *last)
 {
 	int depth = 0;
 
 	for (int64_t n = last - first; n > 1; n /= 2)
 		depth += 2;
 	while (last - first > FEW) {
-		if (depth-- == 0)
-			return false;
+		if (depth-- == 0) {
+			select_by_heap(job, first, nth, last);
+			return;
+		}
 		struct place *cut = halve(job, first, last);
 		*(cut <= nth ? &first : &last) = cut;
 	}
 	insert(job, first, last);
-	return true;
 }
 
 static void line(void *arg, void *scratch, int64_t number)
@@ -109,8 +139,7 @@ static void line(void *arg, void *scratch, int64_t number)
 	}
 	if (has_nan)
 		__atomic_store_n(&job->has_nan, true, __ATOMIC_RELAXED);
-	if (!select(job, places, places + job->kth, places + job->n))
-		__atomic_store_n(&job->is_deep, true, __ATOMIC_RELAXED);
+	select(job, places, places + job->kth, places + job->n);
 	for (int64_t i = 0; i < job->n; i++, out += job->strides[last]) {
 		if (job->gives_indices)
 			((uint32_t *)(void *)job->to)[out] = places[i].index;
@@ -143,7 +172,6 @@ bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis
 	job.n = n;
 	int64_t nbytes = lb_bytes_of(n, 1, sizeof(struct place));
 	return lb_share(exec, size / n, GRAIN / n + 1, nbytes, line, &job) &&
-	       (!job.is_deep || lb_fail("partition: its elements lie in an order in which no median is found soon")) &&
 	       (!job.has_nan || !refuses_nan ||
 		lb_fail("partition: there is a NaN, and where that goes is not known of this program"));
 }

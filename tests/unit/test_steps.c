@@ -162,6 +162,38 @@ static void partitions(void **state)
 	FAILS_AT_ONCE(lb_argpartition(lb_ones(LB_SHAPE(3), LB_I64), 0, 0), "argpartition: int64 lb_sort()");
 }
 
+/* Lines made for it, of which each median of three is next to an end, so that std::nth_element() of GNU's C++ library goes on by a
+ * heap; kth is the last. */
+static void partitions_in_a_bad_order(void **state)
+{
+	static const struct {
+		int n;
+		float line[28];
+		uint32_t indices[28]; /* that it gives */
+	} of_gnu[] = {
+		{ 20,
+		  { 15, 1, 11, 3, 19, 5, 13, 7, 16, 9, 0, 2, 4, 6, 8, 10, 12, 14, 18, 17 },
+		  { 1, 10, 3, 11, 5, 12, 7, 13, 9, 14, 2, 15, 6, 16, 0, 17, 8, 19, 18, 4 } },
+		{ 24,
+		  { 23, 1, 13, 3, 16, 5, 15, 7, 22, 9, 21, 11, 0, 2, 4, 6, 8, 10, 12, 14, 20, 17, 18, 19 },
+		  { 1, 12, 3, 13, 5, 14, 7, 15, 9, 16, 11, 17, 2, 18, 6, 19, 4, 10, 8, 23, 20, 21, 22, 0 } },
+		{ 28,
+		  { 16, 1, 15, 3, 26, 5, 24, 7, 27, 9, 23, 11, 25, 13, 0, 2, 4, 6, 8, 10, 12, 14, 22, 19, 20, 17, 18, 21 },
+		  { 1, 14, 3, 15, 5, 16, 7, 17, 9, 18, 11, 19, 13, 20, 2, 21, 0, 12, 4, 10, 6, 27, 22, 23, 24, 25, 26, 8 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof of_gnu / sizeof *of_gnu; i++)
+		LB_SCOPE {
+			size_t n = (size_t)of_gnu[i].n;
+			lb_tensor *x = lb_from_data(of_gnu[i].line, n * sizeof(float), LB_SHAPE(of_gnu[i].n), LB_F32);
+			lb_tensor *y = lb_partition(x, -1, 0), *places = lb_argpartition(x, -1, 0);
+			assert_true(lb_eval(y, places));
+			assert_memory_equal(lb_data(places), of_gnu[i].indices, n * sizeof(uint32_t));
+			assert_true(lb_item(lb_array_equal(y, lb_take(x, places, 0), false)));
+		}
+}
+
 static void bits(void **state)
 {
 	/* mx.random.split(mx.random.key(7), 3) */
@@ -208,7 +240,7 @@ static void casts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(products), TEST(running), TEST(partitions), TEST(bits), TEST(casts),
+		TEST(products), TEST(running), TEST(partitions), TEST(partitions_in_a_bad_order), TEST(bits), TEST(casts),
 	};
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }
