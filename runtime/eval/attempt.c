@@ -66,7 +66,10 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 
 uint64_t lb_evaluation_number(void)
 {
-	return __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	uint64_t number = lb_fetch_add(alone, &lb_root->last_eval, 1) + 1;
+	lb_alone_end(alone);
+	return number;
 }
 
 void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena, struct lb_thread *record)

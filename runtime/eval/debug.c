@@ -83,7 +83,7 @@ const char *lb_debug_eval(uint64_t id)
 	struct lb_run *run = &current.run;
 	current.arena.plain = true;
 	lb_run_init(run, &current.arena, true);
-	run->schedule.eval = __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
+	run->schedule.eval = lb_evaluation_number();
 	run->schedule.takes_all = run->schedule.plain = true;
 	current.record = self->record;
 	current.active = true;

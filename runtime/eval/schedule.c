@@ -124,8 +124,10 @@ static enum lb_built visit_tensor(struct walk *w, struct lb_tensor *t, bool is_e
 	state = LB_STATE_LAZY;
 	if (!reserve_step(s))
 		return LB_BUILD_FAILED;
-	if (!__atomic_compare_exchange_n(&t->state, &state, LB_STATE_EVALUATING, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_ACQUIRE)) {
+	enum lb_alone alone = lb_alone_begin();
+	bool claimed = lb_swap(alone, &t->state, &state, LB_STATE_EVALUATING);
+	lb_alone_end(alone);
+	if (!claimed) {
 		if (state == LB_STATE_READY)
 			return LB_BUILT;
 		if (state == LB_STATE_FREED) { /* waiting for it would never end */

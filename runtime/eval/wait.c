@@ -1,5 +1,7 @@
 #include "eval/wait.h"
 
+#include "base/alone.h"
+
 struct lb_wait lb_wait = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.done = PTHREAD_COND_INITIALIZER,
@@ -7,6 +9,7 @@ struct lb_wait lb_wait = {
 
 void lb_wait_begin(void)
 {
+	lb_alone_meet();
 	__atomic_add_fetch(&lb_wait.waiting, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -17,6 +20,10 @@ void lb_wait_end(void)
 
 void lb_wake_waiting(void)
 {
+	enum lb_alone alone = lb_alone_begin();
+	lb_alone_end(alone);
+	if (alone)
+		return;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&lb_wait.waiting, __ATOMIC_SEQ_CST) == 0)
 		return;

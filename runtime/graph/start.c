@@ -3,12 +3,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/alone.h"
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/isa.h"
 #include "memory/buffer.h"
 #include "memory/names.h"
 #include "memory/slab.h"
+#include "memory/thread.h"
 #include "probes.h"
 #include "publish/jit.h"
 #include "publish/marker.h"
@@ -44,6 +46,7 @@ static void read_environment(void)
 
 static void before_fork(void)
 {
+	lb_alone_before_fork();
 	lb_stacks_lock();
 	lb_buffers_lock();
 	lb_slab_lock_all();
@@ -56,6 +59,7 @@ static void after_fork(void)
 	lb_slab_unlock_all();
 	lb_buffers_unlock();
 	lb_stacks_unlock();
+	lb_alone_after_fork();
 }
 
 /* A child of fork() has the parent's tensors, one thread, and its own pid. */
@@ -92,4 +96,6 @@ void lb_start(void)
 __attribute__((constructor)) static void at_load(void)
 {
 	lb_start();
+	if (!lb_self_pointer) /* who loads the program need not be the one who will use it */
+		lb_alone_leave();
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alone.h"
 #include "base/caller.h"
 #include "base/mix.h"
 #include "graph/lazy.h"
@@ -34,10 +35,12 @@ static bool hold_inputs(struct lb_tensor *t, int n, struct lb_tensor *const *inp
 			return lb_fail("%s: out of memory for %d inputs", lb_ops[t->op].name, n);
 		t->more_inputs = (uint64_t)(uintptr_t)list;
 	}
+	enum lb_alone alone = lb_alone_begin();
 	for (int i = 0; i < n; i++) {
-		lb_tensor_retain(inputs[i], LB_ONE_REF);
+		lb_fetch_add(alone, &inputs[i]->refs, LB_ONE_REF);
 		list[i] = (uint64_t)(uintptr_t)inputs[i];
 	}
+	lb_alone_end(alone);
 	t->n_inputs = (uint32_t)n;
 	return true;
 }
@@ -117,16 +120,18 @@ struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *
 
 void lb_tensor_retain(struct lb_tensor *t, uint64_t refs)
 {
-	__atomic_fetch_add(&t->refs, refs, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	lb_fetch_add(alone, &t->refs, refs);
+	lb_alone_end(alone);
 }
 
 /* True if those were the last references. From then on the tensor is dead to everybody, also
  * to a debugger that stops the program before its turn to be freed comes. */
-static bool subtract_refs(struct lb_tensor *t, uint64_t refs)
+static inline bool subtract_refs(enum lb_alone alone, struct lb_tensor *t, uint64_t refs)
 {
 	/* with no other reference left, nobody else can get one */
 	bool last = __atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs ||
-		    (uint32_t)__atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL) == 0;
+		    (uint32_t)(lb_fetch_add(alone, &t->refs, -refs) - refs) == 0;
 	if (last)
 		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
 	return last;
@@ -148,13 +153,15 @@ static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, str
 	lb_probe_free(t->id, (uint64_t)(uintptr_t)t);
 	lb_record_begin(&t->seq);
 	if (!(t->flags & LB_FLAG_DETACHED)) {
+		enum lb_alone alone = lb_alone_begin();
 		for (uint32_t i = 0; i < t->n_inputs; i++) {
 			struct lb_tensor *input = lb_tensor_input(t, i);
-			if (subtract_refs(input, LB_ONE_REF)) {
+			if (subtract_refs(alone, input, LB_ONE_REF)) {
 				input->eval = (uint64_t)(uintptr_t)rest;
 				rest = input;
 			}
 		}
+		lb_alone_end(alone);
 	}
 	free((void *)(uintptr_t)t->more_inputs);
 	if (t->name)
@@ -191,7 +198,10 @@ static void free_chain(struct lb_tensor *chain)
 
 void lb_tensor_drop(struct lb_tensor *t, uint64_t refs)
 {
-	if (!subtract_refs(t, refs))
+	enum lb_alone alone = lb_alone_begin();
+	bool last = subtract_refs(alone, t, refs);
+	lb_alone_end(alone);
+	if (!last)
 		return;
 	t->eval = 0;
 	free_chain(t);
@@ -204,15 +214,17 @@ void lb_tensor_detach(struct lb_tensor *t)
 	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS ? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;
 	struct lb_tensor *chain = NULL;
 	lb_record_begin(&t->seq);
-	__atomic_fetch_or(&t->flags, LB_FLAG_DETACHED, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	lb_set_bits(alone, &t->flags, LB_FLAG_DETACHED);
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		struct lb_tensor *input = (struct lb_tensor *)(uintptr_t)list[i];
 		list[i] = input->id;
-		if (subtract_refs(input, LB_ONE_REF)) {
+		if (subtract_refs(alone, input, LB_ONE_REF)) {
 			input->eval = (uint64_t)(uintptr_t)chain;
 			chain = input;
 		}
 	}
+	lb_alone_end(alone);
 	lb_record_end(&t->seq);
 	if (chain)
 		free_chain(chain);

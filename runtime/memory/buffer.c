@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/alone.h"
 #include "base/error.h"
 #include "memory/guard.h"
 #include "memory/thread.h"
@@ -53,7 +54,9 @@ __attribute__((cold, noinline)) static void tell_passed(uint64_t active, uint64_
 /* Returns the bytes in use. */
 static uint64_t count_in(uint64_t nbytes)
 {
-	uint64_t active = __atomic_add_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	uint64_t active = lb_fetch_add(alone, &lb_counters.active_bytes, nbytes) + nbytes;
+	lb_alone_end(alone);
 	uint64_t peak = __atomic_load_n(&lb_counters.peak_bytes, __ATOMIC_RELAXED);
 	while (active > peak && !__atomic_compare_exchange_n(&lb_counters.peak_bytes, &peak, active, true,
 							     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -69,7 +72,10 @@ static void tell_limit(uint64_t active, uint64_t nbytes, uint64_t id)
 
 static uint64_t count_out(uint64_t nbytes)
 {
-	return __atomic_sub_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	uint64_t active = lb_fetch_add(alone, &lb_counters.active_bytes, -nbytes) - nbytes;
+	lb_alone_end(alone);
+	return active;
 }
 
 /* For a debugger: the thread's own magazine may be half changed where the program stopped. */
@@ -143,16 +149,32 @@ static void system_give(struct lb_buffer *buffer)
 	give_record(buffer, false);
 }
 
+/* Nobody else uses the cache until it is unlocked. */
+static enum lb_alone lock_cache(void)
+{
+	enum lb_alone alone = lb_alone_begin();
+	if (alone == LB_NOT_ALONE)
+		pthread_mutex_lock(&cache_lock);
+	return alone;
+}
+
+static void unlock_cache(enum lb_alone alone)
+{
+	if (alone == LB_NOT_ALONE)
+		pthread_mutex_unlock(&cache_lock);
+	lb_alone_end(alone);
+}
+
 /* A cached buffer of a class, which is cached no longer; NULL: there is none. */
 static struct lb_buffer *cache_pop(int class)
 {
-	pthread_mutex_lock(&cache_lock);
-	struct lb_buffer *buffer = cache[class];
-	if (buffer)
+	enum lb_alone alone = lock_cache();
+	struct lb_buffer *buffer = alone == LB_ALONE_AGAIN ? NULL : cache[class];
+	if (buffer) {
 		cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
-	pthread_mutex_unlock(&cache_lock);
-	if (buffer)
-		__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity, __ATOMIC_RELAXED);
+		lb_fetch_add(alone, &lb_counters.cache_bytes, -(uint64_t)buffer->capacity);
+	}
+	unlock_cache(alone);
 	return buffer;
 }
 
@@ -175,25 +197,28 @@ static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
 	return buffer;
 }
 
-/* False when it does not fit the cache's limit. */
+/* False when it does not fit the cache's limit, or when the cache is being changed by what this interrupts. */
 static bool cache_put(struct lb_buffer *buffer, uint64_t active)
 {
 	uint64_t bytes = (uint64_t)buffer->capacity;
 	uint64_t limit = __atomic_load_n(&lb_counters.cache_limit, __ATOMIC_RELAXED);
-	if (__atomic_add_fetch(&lb_counters.cache_bytes, bytes, __ATOMIC_RELAXED) > limit) {
-		__atomic_sub_fetch(&lb_counters.cache_bytes, bytes, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	bool fits = lb_fetch_add(alone, &lb_counters.cache_bytes, bytes) + bytes <= limit && alone != LB_ALONE_AGAIN;
+	if (!fits)
+		lb_fetch_add(alone, &lb_counters.cache_bytes, -bytes);
+	lb_alone_end(alone);
+	if (!fits)
 		return false;
-	}
 	int class;
 	round_to_class(buffer->capacity, &class);
 	lb_probe_cache_put(buffer->id, buffer->data, buffer->capacity, active);
 	lb_record_begin(&buffer->seq);
 	buffer->flags |= LB_BUFFER_CACHED;
 	lb_record_end(&buffer->seq);
-	pthread_mutex_lock(&cache_lock);
+	alone = lock_cache();
 	buffer->next = (uint64_t)(uintptr_t)cache[class];
 	cache[class] = buffer;
-	pthread_mutex_unlock(&cache_lock);
+	unlock_cache(alone);
 	return true;
 }
 
@@ -309,12 +334,22 @@ struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t i
 
 void lb_buffer_retain(struct lb_buffer *buffer)
 {
-	__atomic_fetch_add(&buffer->refs, 1, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	lb_fetch_add_32(alone, &buffer->refs, 1);
+	lb_alone_end(alone);
+}
+
+static bool is_last_user(struct lb_buffer *buffer)
+{
+	enum lb_alone alone = lb_alone_begin();
+	bool last = lb_fetch_add_32(alone, &buffer->refs, UINT32_MAX) == 1;
+	lb_alone_end(alone);
+	return last;
 }
 
 void lb_buffer_drop(struct lb_buffer *buffer)
 {
-	if (__atomic_sub_fetch(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 0)
+	if (!is_last_user(buffer))
 		return;
 	lb_guard_check(buffer);
 	uint64_t active = count_out((uint64_t)buffer->capacity);
@@ -324,7 +359,7 @@ void lb_buffer_drop(struct lb_buffer *buffer)
 
 void lb_buffer_drop_plain(struct lb_buffer *buffer)
 {
-	if (__atomic_sub_fetch(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 0)
+	if (!is_last_user(buffer))
 		return;
 	count_out((uint64_t)buffer->capacity);
 	munmap((void *)(uintptr_t)buffer->data, (size_t)buffer->capacity);

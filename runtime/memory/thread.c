@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alone.h"
 #include "base/error.h"
 
 __thread struct lb_self *lb_self_pointer __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -36,6 +37,7 @@ static void end_of_thread(void *arg)
 	free(self->marks);
 	free(self);
 	lb_self_pointer = NULL;
+	lb_alone_leave();
 }
 
 static void make_key(void)
@@ -48,6 +50,7 @@ struct lb_self *lb_self_slow(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, make_key);
 
+	lb_alone_meet();
 	struct lb_self *self = calloc(1, sizeof *self);
 	if (!self) {
 		lb_fail("out of memory: cannot set up this thread");

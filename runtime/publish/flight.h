@@ -64,7 +64,9 @@ static inline void lb_flight_record(enum lb_flight_kind kind, uint64_t a, uint64
 	uint32_t thread = lb_flight_self.thread;
 	if (__builtin_expect(thread == 0, 0))
 		thread = lb_flight_thread();
-	uint64_t number = __atomic_add_fetch(&lb_root->flight_used, 1, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	uint64_t number = lb_fetch_add(alone, &lb_root->flight_used, 1) + 1;
+	lb_alone_end(alone);
 	struct lb_flight_event *to = &ring[number & (lb_root->flight_capacity - 1)];
 #define SET(field, value) __atomic_store_n(&to->field, value, __ATOMIC_RELAXED)
 	SET(number, 0);

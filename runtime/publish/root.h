@@ -3,6 +3,7 @@
 #ifndef LB_PUBLISH_ROOT_H
 #define LB_PUBLISH_ROOT_H
 
+#include "base/alone.h"
 #include "symtab.h"
 
 extern struct lb_symtab lb_root_object __attribute__((visibility("hidden")));
@@ -12,7 +13,9 @@ extern struct lb_counters lb_counters __attribute__((visibility("hidden")));
 
 static inline void lb_count(uint64_t *counter, uint64_t n)
 {
-	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+	enum lb_alone alone = lb_alone_begin();
+	lb_fetch_add(alone, counter, n);
+	lb_alone_end(alone);
 }
 
 /* True while tensors (with `watch`) or all of them are to be looked at. */
