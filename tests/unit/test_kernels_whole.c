@@ -573,6 +573,41 @@ static void long_reductions(void **state)
 	}
 }
 
+/* Where each element is all of its output, few of them are not planned for; the bits are those of many. */
+static void reductions_of_one(void **state)
+{
+	enum { N = 130, HALF = N / 2 };
+	static const int ops[] = { LB_OP_SUM, LB_OP_MEAN, LB_OP_MAX, LB_OP_MIN, LB_OP_PROD };
+	static const uint32_t special[] = { 0, 1u << 31, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc01234, 0x7fa00001, 1,
+					    0x80000001, 0x7f7fffff };
+	uint32_t values[N], spread[3 * N], many[N], few[N];
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		float drawn = (float)(int64_t)draw() * 1e-18f;
+		memcpy(&values[i], &drawn, sizeof drawn);
+		if (i % 3 == 0)
+			values[i] = special[i / 3 % 10];
+		spread[3 * i] = values[i];
+	}
+	for (int k = 0; k < 5; k++) {
+		struct lb_view x = { .data = values, .dtype = LB_F32, .rank = 2, .shape = { N, 1 }, .strides = { 1, 1 } };
+		check_ok(lb_kernel_reduce(&exec_all, ops[k], &x, 2, 0, many, LB_F32));
+		for (int n = 1; n <= HALF; n++) {
+			struct lb_view y = { .dtype = LB_F32, .rank = 3, .shape = { 1, n, 1 }, .strides = { 7, 1, 9 } };
+			struct lb_view z = { .dtype = LB_F32, .rank = 2, .shape = { 1, n }, .strides = { 0, 3 } };
+			for (int from = 0; from + n <= N; from += n) {
+				y.data = values + from;
+				check_ok(lb_kernel_reduce(&exec_all, ops[k], &y, n % 2 ? 5 : 4, 0, few, LB_F32));
+				assert_memory_equal(few, many + from, (size_t)n * sizeof *few);
+				z.data = spread + 3 * from;
+				check_ok(lb_kernel_reduce(&exec_all, ops[k], &z, 1, 0, few, LB_F32));
+				assert_memory_equal(few, many + from, (size_t)n * sizeof *few);
+			}
+		}
+	}
+}
+
 static void infinite_logsumexp(void **state)
 {
 	(void)state;
@@ -1038,6 +1073,7 @@ int main(void)
 		cmocka_unit_test_teardown(normals_are_box_mullers, reset),
 		cmocka_unit_test_teardown(reductions, reset),
 		cmocka_unit_test_teardown(long_reductions, reset),
+		cmocka_unit_test(reductions_of_one),
 		cmocka_unit_test_teardown(infinite_logsumexp, reset),
 		cmocka_unit_test_teardown(arguments, reset),
 		cmocka_unit_test_teardown(softmaxes, reset),
