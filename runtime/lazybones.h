@@ -264,7 +264,8 @@ LB_API lb_tensor *lb_random_bits(lb_tensor *keys, lb_list shape, lb_dtype dtype)
 
 /* ---- elementwise ---- */
 
-/* Of integers, the functions with a fractional result give f32. */
+/* Of integers, the functions with a fractional result give f32. Those of c64 are off by 3 units in the last place of the result's
+ * size at most, and so by more in a part that is small beside the other. */
 LB_API lb_tensor *lb_positive(lb_tensor *x); /* x itself (a view of it if it has a name) */
 LB_API lb_tensor *lb_negative(lb_tensor *x);
 LB_API lb_tensor *lb_abs(lb_tensor *x); /* f32 of c64 */
@@ -326,6 +327,8 @@ LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
  * in i32 (NumPy gives int8 or refuses, MLX keeps bool or refuses). */
 LB_API lb_tensor *lb_add(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_subtract(lb_tensor *a, lb_tensor *b);
+/* Where parts of complex numbers are infinite, products and quotients (lb_reciprocal(), lb_rsqrt()) are what the plain formulas
+ * give, as in NumPy: infinity times i has NaN as a part, and 1 over what is infinite in both is NaN. */
 LB_API lb_tensor *lb_multiply(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_divide(lb_tensor *a, lb_tensor *b); /* true division: integers give f32 */
 LB_API lb_tensor *lb_power(lb_tensor *a, lb_tensor *b);

@@ -1,5 +1,6 @@
-/* Elementwise complex64. Products are the plain formula, quotients Smith's (as in
- * NumPy); the order is lexicographic, and a NaN part makes every ordering false. */
+/* Elementwise complex64. Products are the plain formula; quotients are Smith's, as NumPy has them, in double, where they neither
+ * overflow nor vanish on the way; the order is lexicographic, and a NaN part makes every ordering false. What C's functions of
+ * floats would lose digits in is computed by those of doubles. */
 #include <complex.h>
 #include <math.h>
 
@@ -26,16 +27,30 @@ static inline c64 make(float re, float im)
 	return (c64){ re, im };
 }
 
+static inline double complex wide(c64 x)
+{
+	const double parts[] = { (double)x.re, (double)x.im };
+	double complex z;
+	memcpy(&z, parts, sizeof z);
+	return z;
+}
+
+static inline c64 narrow(double re, double im)
+{
+	return make((float)re, (float)im);
+}
+
 static inline c64 quotient(c64 a, c64 b)
 {
-	if (fabsf(b.re) >= fabsf(b.im)) {
-		if (b.re == 0 && b.im == 0)
-			return make(a.re / fabsf(b.re), a.im / fabsf(b.re));
-		float ratio = b.im / b.re, scale = 1 / (b.re + lb_times(b.im, ratio));
-		return make((a.re + lb_times(a.im, ratio)) * scale, (a.im - lb_times(a.re, ratio)) * scale);
+	double x = (double)a.re, xi = (double)a.im, y = (double)b.re, yi = (double)b.im;
+	if (fabs(y) >= fabs(yi)) {
+		if (y == 0 && yi == 0)
+			return narrow(x / fabs(y), xi / fabs(y));
+		double ratio = yi / y, scale = 1 / (y + lb_times_f64(yi, ratio));
+		return narrow((x + lb_times_f64(xi, ratio)) * scale, (xi - lb_times_f64(x, ratio)) * scale);
 	}
-	float ratio = b.re / b.im, scale = 1 / (b.im + lb_times(b.re, ratio));
-	return make((lb_times(a.re, ratio) + a.im) * scale, (lb_times(a.im, ratio) - a.re) * scale);
+	double ratio = y / yi, scale = 1 / (yi + lb_times_f64(y, ratio));
+	return narrow((lb_times_f64(x, ratio) + xi) * scale, (lb_times_f64(xi, ratio) - x) * scale);
 }
 
 static inline bool is_nan(c64 x)
@@ -69,14 +84,19 @@ static inline c64 power(c64 a, c64 b)
 		return make(1, 0);
 	if (a.re == 0 && a.im == 0)
 		return b.re > 0 && b.im == 0 ? make(0, 0) : make(NAN, NAN);
-	return from_c(cpowf(to_c(a), to_c(b)));
+	double complex z = cpow(wide(a), wide(b));
+	return narrow(creal(z), cimag(z));
 }
 
+/* e / (1 + e) where e^x is small, 1 / (1 + e) of e^-x elsewhere, whose denominator is small next to the poles. */
 static inline c64 sigmoid(c64 x)
 {
-	bool left = x.re < 0; /* e^x is small there, as e^-x is elsewhere */
-	c64 e = from_c(cexpf(left ? to_c(x) : -to_c(x)));
-	return quotient(left ? e : make(1, 0), make(1 + e.re, e.im));
+	bool left = x.re < 0;
+	double complex z = cexp(left ? wide(x) : -wide(x));
+	double e = creal(z), ei = cimag(z), d = 1 + e;
+	double norm = lb_times_f64(d, d) + lb_times_f64(ei, ei);
+	double re = left ? lb_times_f64(e, d) + lb_times_f64(ei, ei) : d;
+	return narrow(re / norm, (left ? ei : -ei) / norm);
 }
 
 static inline c64 scaled(c64 x, float by)
@@ -84,17 +104,18 @@ static inline c64 scaled(c64 x, float by)
 	return make(x.re * by, x.im * by);
 }
 
-/* |1 + z|^2 - 1 is a sum of small numbers next to 0 */
+/* |1 + z|^2 - 1 is a sum of small numbers next to 0, and loses what is left next to -1 */
 static inline c64 log1p_of(c64 z)
 {
-	double x = (double)z.re, y = (double)z.im;
-	return make((float)(log1p(x * (2 + x) + y * y) / 2), (float)atan2(y, 1 + x));
+	double x = (double)z.re, y = (double)z.im, more = lb_times_f64(x, 2 + x) + lb_times_f64(y, y);
+	bool is_plain = more > -0.5 && more < 1;
+	return narrow(is_plain ? log1p(more) / 2 : log(hypot(1 + x, y)), atan2(y, 1 + x));
 }
 
-static inline c64 sign(c64 x)
+static inline c64 sign(c64 z)
 {
-	float size = hypotf(x.re, x.im);
-	return size == 0 ? make(0, 0) : make(x.re / size, x.im / size);
+	double x = (double)z.re, y = (double)z.im, size = sqrt(x * x + y * y);
+	return size == 0 ? make(0, 0) : narrow(x / size, y / size);
 }
 
 #define TRUE(x) ((x).re != 0 || (x).im != 0)

@@ -70,6 +70,17 @@ static inline float lb_times(float a, float b)
 	return product;
 }
 
+static inline double lb_times_f64(double a, double b)
+{
+	double product = a * b;
+#if defined __x86_64__
+	__asm__("" : "+x"(product));
+#elif defined __aarch64__
+	__asm__("" : "+w"(product));
+#endif
+	return product;
+}
+
 static inline struct lb_c64 lb_times_c64(struct lb_c64 a, struct lb_c64 b)
 {
 	return (struct lb_c64){ lb_times(a.re, b.re) - lb_times(a.im, b.im),
