@@ -307,17 +307,30 @@ STUCK = 20  # seconds without progress
 PATIENCE = 5  # times the seconds that were asked for, and a minute: then it is not worth going on for --least
 
 
-def watch(child, progress):
-    """Aborts a child that hangs, so that it says where. The seconds are counted one by one: a machine that stands still, as where
-    it swaps, has none."""
-    last, still = None, 0.0
+def waiting_and_run(child):
+    """Whether a thread of it would run, had it a processor, or a page that is swapped out, and what all have run, in ticks."""
+    try:
+        threads = "/proc/%d/task" % child.pid
+        states = [open("%s/%s/stat" % (threads, t)).read().rsplit(")", 1)[1].split() for t in os.listdir(threads)]
+    except OSError:
+        return None
+    return any(x[0] in "RD" for x in states), sum(int(x[11]) + int(x[12]) for x in states)
+
+
+def watch(child, progress, stuck):
+    """Aborts a child that hangs, so that it says where, and says so in `stuck`. The seconds are counted one by one: a machine that
+    stands still, as where it swaps, has none, and a child that gets no time has none either."""
+    last, still, used = None, 0.0, 0
     while child.poll() is None:
         time.sleep(0.5)
         now = open(progress).read() if os.path.exists(progress) else None
-        still += 0.5
+        before = used
+        would_run, used = waiting_and_run(child) or (False, used)
+        still += 0 if would_run and used == before else 0.5
         if now != last:
             last, still = now, 0.0
         elif still > STUCK:
+            stuck.set()
             child.send_signal(signal.SIGABRT)
             return
 
@@ -338,7 +351,8 @@ def supervise(arguments, names):
             + (["--only", arguments.only] if arguments.only else []) + (["--complex"] if arguments.complex else []) \
             + (["-v"] if arguments.v else [])
         child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        threading.Thread(target=watch, args=(child, progress), daemon=True).start()
+        stuck = threading.Event()
+        threading.Thread(target=watch, args=(child, progress, stuck), daemon=True).start()
         for line in child.stdout:
             if line.startswith("counted"):
                 a, b, k = map(int, line.split()[1:])
@@ -356,9 +370,12 @@ def supervise(arguments, names):
         last, where = open(progress).read().split()
         last = int(last)
         ran += last - begin + 1
-        if where == "MLX":  # it hangs now and then where there are no elements: in another process it goes on
+        # it waits now and then for what it has queued and forgotten: in another process it goes on. So may operands that it is to
+        # compute, of which ours are lazy
+        if where == "MLX" or where == "drawing" and stuck.is_set():
             hung += 1
-            print("# case %d: %s: MLX hangs, or dies (%d)" % (last, names[last % len(names)], child.returncode), flush=True)
+            how = "hangs" if stuck.is_set() else "dies (%d)" % child.returncode
+            print("# case %d: %s: MLX %s" % (last, names[last % len(names)], how), flush=True)
         else:
             failed += 1
             print("not ok - case %d: %s: the process died of it (%d)" % (last, names[last % len(names)], child.returncode),

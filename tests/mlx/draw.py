@@ -133,7 +133,7 @@ class Draw:
             if kind == "any" and self.chance(0.3):
                 a = np.where(self.rng.random(n) < 0.15, self.rng.choice(np.array([info.min, info.max, 0, 1], dtype), n), a)
         elif dtype == "complex64":
-            a = self.floats(n, kind, "float32") + 1j * self.floats(n, "tame" if kind == "any" else kind, "float32")
+            a = self.floats(n, kind, "float32") + 1j * self.floats(n, kind, "float32")
         else:
             a = self.floats(n, kind, dtype)
         with np.errstate(all="ignore"):

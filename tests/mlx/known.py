@@ -35,6 +35,11 @@ def known(name, how, case, wrong, said):
         return "a norm is real"
     if name == "hadamard_transform" and "dtype complex64, MLX has float32" in wrong:
         return "MLX drops the imaginary parts"
+    if "complex64" in dtypes and any(np.any(np.isinf(x.a)) for x in case.inputs):
+        if name in ("isclose", "allclose"):
+            return "what is infinite is close to its like alone, as in NumPy: in MLX to nothing, or, as the bound is infinite, to all"
+        if name in ("divide", "reciprocal", "rsqrt"):
+            return "quotients of infinities follow NumPy, as products do: MLX's are C++'s"
     if name == "full" and "MLX has int32" in wrong:
         return "creation in a dtype that is not a number's"
     if name in ALONE and set(dtypes) <= {"bool", "weak"}:
@@ -63,8 +68,8 @@ def known(name, how, case, wrong, said):
         return "MLX reads doubles as if they were floats"
     if name in ("sum", "prod") and "dtype" in wrong and ("axes=[]" in said or case.inputs[0].shape == ()):
         return "MLX leaves the dtype of what it need not sum"
-    if name in ("isclose", "allclose") and dtypes != ["bool", "bool"] and set(dtypes) <= set(UNSIGNED + BOOL):
-        return "MLX's differences of unsigned integers wrap"
+    if name in ("isclose", "allclose") and dtypes != ["bool", "bool"] and set(dtypes) <= set(INTEGERS + BOOL) and wraps(case):
+        return "MLX's differences of integers wrap"
     if "named twice" in wrong and (name in ("ifftshift", "fftshift") or 0 in case.inputs[0].shape):
         return "an axis that is named twice"
     if name.startswith("conv_transpose") and thin(case, said):
@@ -85,6 +90,8 @@ def known(name, how, case, wrong, said):
         return "MLX multiplies by the derivative, not by its conjugate"
     if name == "power" and how == "backward" and dtypes[0] in HALVES and re.search(r"MLX has (-?inf|nan);", wrong) and not no_number:
         return "MLX's b a^(b - 1) is beyond a half's range, before it is multiplied by what comes back"
+    if name == "arctan2" and how == "backward" and set(dtypes) & set(HALVES) and re.search(r"MLX has (-?inf|nan);", wrong) and not no_number:
+        return "MLX's a^2 + b^2 is below a half's range, or beyond it"
     if name in ("max", "min") and how == "backward" and "jvp" in said:
         return "MLX adds the tangents of all that tie"
     if name == "flatten" and "out of range" in wrong:
@@ -136,6 +143,17 @@ def still(case, how, wrong, said):
     keep = "keep=True" in said or "mode=vjp" in said
     same = a.max(axis=axes, keepdims=keep) == a.min(axis=axes, keepdims=keep)
     return bool((np.broadcast_to(same, a.shape) if "mode=vjp" in said else np.asarray(same))[at])
+
+
+def wraps(case):
+    """Whether some difference of the two has no place in their dtype, or some size has none."""
+    common = np.result_type(*(x.a.dtype for x in case.inputs))
+    if common.kind != "i":
+        return True
+    if not all(x.a.size for x in case.inputs):
+        return False
+    (low, high), (least, most) = ((int(x.a.min()), int(x.a.max())) for x in case.inputs)
+    return max(high - least, most - low, -least) > np.iinfo(common).max
 
 
 def to_nothing(said):
