@@ -1,5 +1,6 @@
 /* Replays of lazy tensors of this very process, read as any other process would be, against what
  * the process itself computes; then records that lie. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,12 +29,25 @@ static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
 	return look(x, &t) && lbx_replay(&self->context, &t, NULL, ret);
 }
 
+static bool has_run[LB_OPS]; /* in a replay that gave the right bytes */
+
+/* Operations of the lazy tensors that x is made of, but for those that are far away. */
+static void note_operations(const lb_tensor *x, int depth)
+{
+	has_run[x->op] = true;
+	for (uint32_t i = 0; i < x->n_inputs && depth; i++)
+		if (!lb_is_ready(lb_tensor_input(x, i)))
+			note_operations(lb_tensor_input(x, i), depth - 1);
+}
+
 /* The replayed bytes are those that evaluating gives, and the tensor stays lazy meanwhile. */
 static void same(lb_tensor *x)
 {
 	struct lbx_replayed replayed;
-	assert_non_null(x);
+	if (!x)
+		fail_msg("%s", lb_error_message());
 	assert_false(lb_is_ready(x));
+	note_operations(x, 12);
 	if (!replay(x, &replayed))
 		fail_msg("%s", lb_error_message());
 	assert_false(lb_is_ready(x));
@@ -49,6 +63,12 @@ static void same(lb_tensor *x)
 static lb_tensor *numbers(lb_list shape, lb_dtype dtype)
 {
 	return lb_astype(lb_random_uniform(shape, 0.5, 9.5, LB_F32, lb_key(7)), dtype);
+}
+
+static lb_tensor *complex_numbers(lb_list shape)
+{
+	lb_tensor *i = lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64));
+	return lb_add(numbers(shape, LB_F32), lb_multiply(i, lb_sin(lb_random_uniform(shape, 0, 9, LB_F32, lb_key(8)))));
 }
 
 static void elementwise(void **state)
@@ -94,6 +114,64 @@ static void elementwise(void **state)
 			else
 				assert_true(error_has("not defined for complex64"));
 		}
+		lb_tensor *row = complex_numbers(LB_SHAPE(5));
+		for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
+			lb_tensor *y = binaries[i](z, row);
+			if (y)
+				same(y);
+			else
+				assert_true(error_has("not defined for complex64"));
+		}
+		same(lb_where(lb_greater(z, row), z, lb_scalar(2)));
+		same(lb_clip(z, row, lb_scalar(5)));
+		lb_tensor *not_finite = lb_divide(z, lb_round(lb_multiply(z, lb_scalar(0.001))));
+		same(lb_nan_to_num(not_finite, 1, NAN, -2));
+		same(lb_nan_to_num(lb_real(not_finite), 1, NAN, -2));
+		same(lb_round_to(z, 1));
+		same(lb_isclose(z, row, 0.5, 0.5, true));
+	}
+}
+
+/* Of what else takes them. */
+static void complex(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *z = complex_numbers(LB_SHAPE(2, 4, 8)), *m = complex_numbers(LB_SHAPE(8, 4)), *parts[] = { m, z };
+		lb_tensor *(*const reductions[])(lb_tensor *, lb_list, bool) = {
+			lb_sum, lb_mean, lb_max, lb_min, lb_prod, lb_all, lb_any, lb_argmax, lb_argmin, lb_norm,
+		};
+		for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
+			same(reductions[i](z, LB_AXES(1), i % 2));
+			same(reductions[i](z, LB_ALL_AXES, false));
+		}
+		same(lb_var(z, LB_AXES(0), true, 1));
+		same(lb_std(z, LB_AXES(2), false, 0));
+		same(lb_matmul(z, m));
+		same(lb_addmm(m, m, lb_slice(m, LB_RANGE(0, 4)), 0.5, 2));
+		same(lb_einsum("ij,kli->jk", 2, parts));
+		same(lb_hadamard_transform(z, 0));
+		same(lb_block_masked_mm(z, m, 2, NULL, NULL, NULL));
+		same(lb_gather_mm(z, lb_expand_dims(m, LB_AXES(0)), lb_full(LB_SHAPE(3), 1, LB_I32), lb_zeros(LB_SHAPE(3), LB_I32)));
+		same(lb_segmented_mm(lb_transpose(m, LB_ALL_AXES), m, lb_from_data((uint32_t[]){ 1, 3, 0, 8 }, 16, LB_SHAPE(2, 2), LB_U32)));
+		same(lb_cumsum(z, 1, true, false));
+		same(lb_cumprod(z, -1, false, true));
+		same(lb_concatenate(2, (lb_tensor *[]){ lb_swapaxes(z, 1, 2), lb_expand_dims(m, LB_AXES(0)) }, 0));
+		same(lb_take(z, lb_from_data((int64_t[]){ 3, 0, -1 }, 24, LB_SHAPE(3), LB_I64), 2));
+		same(lb_pad(z, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
+		same(lb_bitcast(z, LB_F32));
+		same(lb_slice_update(z, lb_slice(m, LB_AT(0), LB_AT(1)), LB_AT(1), LB_REVERSED));
+		same(lb_slice_add(z, lb_slice(m, LB_TO(4)), LB_AT(1), LB_ALL, LB_TO(4)));
+		same(lb_scatter_add(m, lb_full(LB_SHAPE(3), 2, LB_I32), complex_numbers(LB_SHAPE(3, 4)), 0));
+		same(lb_put_along_axis(m, lb_zeros(LB_SHAPE(1, 4), LB_I32), complex_numbers(LB_SHAPE(1, 4)), 0, LB_PUT_ASSIGN));
+		same(lb_cross(lb_slice(m, LB_ALL, LB_TO(3)), complex_numbers(LB_SHAPE(3)), -1));
+		same(lb_matrix_norm(m, 2, 0, 1, false));
+		same(lb_fftn(z, LB_SHAPE(5, 3), LB_AXES(0, 2), LB_FFT_ORTHO));
+		same(lb_ifft(z, 0, -1, LB_FFT_BACKWARD));
+		lb_stft_options frames = { .n = 4, .hop = 3, .two_sided = true };
+		lb_tensor *spectrum = lb_stft(z, lb_hanning(4), frames);
+		same(spectrum);
+		same(lb_istft(spectrum, lb_hanning(4), frames, 0));
 	}
 }
 
@@ -115,6 +193,7 @@ static void creation(void **state)
 		same(lb_random_laplace(LB_SHAPE(50), 1, 2, LB_F32, lb_key(7)));
 		same(lb_random_gumbel(LB_SHAPE(50), LB_F64, lb_key(8)));
 		same(lb_random_permutation(50, lb_key(9)));
+		same(lb_random_bits(lb_full(LB_SHAPE(3, 2), 77, LB_U32), LB_SHAPE(5), LB_U16));
 		same(lb_scalar(0.25));
 		same(lb_add(lb_ones(LB_SHAPE(2), LB_I64), lb_scalar_int(INT64_MAX - 1)));
 		lb_tensor *bytes = lb_full(LB_SHAPE(2, 2 * 144), 7, LB_U8);
@@ -131,6 +210,7 @@ static void the_rest(void **state)
 		lb_tensor *flipped = lb_slice(lb_transpose(ready, LB_ALL_AXES), LB_REVERSED, LB_RANGE(0, 6, 2));
 		assert_true(lb_eval(ready, flipped));
 		same(lb_matmul(x, ready));
+		same(lb_matmul_in_steps(lb_astype(x, LB_BF16), lb_astype(ready, LB_BF16)));
 		same(lb_addmm(lb_ones(LB_SHAPE(4), LB_F32), x, ready, 0.5, 2));
 		same(lb_softmax(x, LB_AXES(-1)));
 		lb_tensor *(*const reductions[])(lb_tensor *, lb_list, bool) = {
@@ -287,8 +367,7 @@ static void linear_algebra(void **state)
 			same(lb_matrix_norm(b, 0, 0, 1, true));
 		}
 	LB_SCOPE {
-		lb_tensor *i = lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64)), *u, *s, *vt, *w, *v;
-		lb_tensor *x = lb_add(numbers(LB_SHAPE(2, 4, 4), LB_F32), lb_multiply(i, lb_sin(numbers(LB_SHAPE(2, 4, 4), LB_F32))));
+		lb_tensor *x = complex_numbers(LB_SHAPE(2, 4, 4)), *u, *s, *vt, *w, *v;
 		assert_true(lb_svd(x, &u, &s, &vt));
 		same(u);
 		same(s);
@@ -582,10 +661,24 @@ static void cycle(void **state)
 	}
 }
 
+/* All of ops.def; a value is no operation, nor are what stands for the arguments of a function, and for a chain that is computed. */
+static void each_operation_was_replayed(void **state)
+{
+	(void)state;
+	int n = 0;
+	for (int op = 0; op < LB_OPS; op++) {
+		n += has_run[op];
+		if (!has_run[op] && op != LB_OP_DATA && op != LB_OP_TRACER && op != LB_OP_FUSED)
+			fail_msg("no test here replays %s", lb_ops[op].name);
+	}
+	print_message("%d operations\n", n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(elementwise, open_self, close_self),
+		cmocka_unit_test_setup_teardown(complex, open_self, close_self),
 		cmocka_unit_test_setup_teardown(creation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
 		cmocka_unit_test_setup_teardown(models, open_self, close_self),
@@ -600,6 +693,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_long, open_self, close_self),
 		cmocka_unit_test_setup_teardown(damaged_records, open_self, close_self),
 		cmocka_unit_test_setup_teardown(cycle, open_self, close_self),
+		cmocka_unit_test(each_operation_was_replayed), /* by those before */
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
