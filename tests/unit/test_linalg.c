@@ -48,6 +48,11 @@ static void at_once(void **state)
 	FAILS_AT_ONCE(lb_norm(MATRIX(2, 2), LB_AXES(2), false), "norm 2");
 	FAILS_AT_ONCE(lb_cross(MATRIX(2, 4), MATRIX(2, 4), -1), "cross (2,4) -1");
 	FAILS_AT_ONCE(lb_cross(of(LB_F32, LB_SHAPE(3)), MATRIX(3, 3), 0), "cross (3) -2");
+	LB_SCOPE { /* as the error of det advises: (1 + 2i) 5 - 3i 4 */
+		float parts[] = { 1, 2, 0, 3, 4, 0, 5, 0 };
+		lb_tensor *det = lb_prod(lb_eigvals(lb_from_data(parts, sizeof parts, LB_SHAPE(2, 2), LB_C64)), LB_AXES(-1), false);
+		assert_true(fabs(lb_item(lb_real(det)) - 5) < 1e-4 && fabs(lb_item(lb_imag(det)) + 2) < 1e-4);
+	}
 	LB_SCOPE {
 		assert_false(lb_qr(of(LB_F16, LB_SHAPE(2, 2)), &a, &b));
 		assert_true(!a && !b && error_has("qr float16"));
