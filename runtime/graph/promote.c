@@ -104,11 +104,6 @@ bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb
 	return true;
 }
 
-struct lb_tensor *lb_as(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
-{
-	return (enum lb_dtype)x->dtype == dtype ? x : lb_as_new(x, dtype, site);
-}
-
 struct lb_tensor *lb_as_new(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
 {
 	if (!lb_is_weak(x))

@@ -18,10 +18,8 @@ static void end_all(struct lb_self *self)
 	self->n_marks = 0;
 }
 
-bool lb_scope_reserve(struct lb_self *self)
+bool lb_scope_grow(struct lb_self *self)
 {
-	if (self->n_items < self->items_capacity)
-		return true;
 	if (self->items_capacity == 0)
 		lb_start();
 	if (!lb_reserve(self->items, self->items_capacity, self->n_items + 1))

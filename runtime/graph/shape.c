@@ -65,17 +65,6 @@ bool lb_is_row_major(int rank, const int64_t *shape, const int64_t *strides)
 	return true;
 }
 
-bool lb_same_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b)
-{
-	if (rank_a != rank_b)
-		return false;
-	for (int i = 0; i < rank_a; i++) {
-		if (a[i] != b[i])
-			return false;
-	}
-	return true;
-}
-
 bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank, int64_t *shape)
 {
 	int n = rank_a > rank_b ? rank_a : rank_b;

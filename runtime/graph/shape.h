@@ -20,7 +20,17 @@ bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtyp
 void lb_row_strides(int rank, const int64_t *shape, int64_t *strides);
 /* Row-major order without gaps; axes of size 1 and empty tensors do not matter. */
 bool lb_is_row_major(int rank, const int64_t *shape, const int64_t *strides);
-bool lb_same_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b);
+
+static inline bool lb_same_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b)
+{
+	if (rank_a != rank_b)
+		return false;
+	for (int i = 0; i < rank_a; i++) {
+		if (a[i] != b[i])
+			return false;
+	}
+	return true;
+}
 
 /* NumPy's broadcasting, aligned at the last axis. */
 bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank,

@@ -45,14 +45,35 @@ static bool hold_inputs(struct lb_tensor *t, int n, struct lb_tensor *const *inp
 	return true;
 }
 
+/* Elements of a shape that has no flaw; else, or if it is empty or enormous, 0: lb_check_shape() knows. */
+static int64_t plain_size(int rank, const int64_t *shape)
+{
+	int64_t size = (unsigned)rank <= LB_MAX_RANK && (shape || !rank);
+	for (int i = 0; i < rank && size; i++) {
+		if (shape[i] <= 0 || !lb_mul(size, shape[i], &size) || size > INT64_MAX / 16)
+			size = 0;
+	}
+	return size;
+}
+
+static void set_shape(struct lb_tensor *t, int rank, const int64_t *shape)
+{
+	int64_t stride = 1;
+	for (int i = rank; i-- > 0;) {
+		t->shape[i] = shape[i];
+		t->strides[i] = stride;
+		stride *= shape[i] ? shape[i] : 1;
+	}
+}
+
 struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n_inputs,
 				  struct lb_tensor *const *inputs, const void *site)
 {
 	struct lb_self *self = lb_self();
 	if (!self || !lb_scope_reserve(self))
 		return NULL;
-	int64_t size;
-	if (!lb_check_shape(lb_ops[op].name, rank, shape, dtype, &size))
+	int64_t size = plain_size(rank, shape);
+	if (__builtin_expect(size == 0, 0) && !lb_check_shape(lb_ops[op].name, rank, shape, dtype, &size))
 		return NULL;
 	struct lb_tensor *t = lb_slab_take(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], true);
 	if (!t)
@@ -79,9 +100,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	t->thread = self->record->id;
 	t->eval = self->trace_number;
 	t->order = t->eval_ns = t->computed = 0;
-	for (int i = 0; i < rank; i++)
-		t->shape[i] = shape[i];
-	lb_row_strides(rank, shape, t->strides);
+	set_shape(t, rank, shape);
 	t->stack = lb_stack_here(site);
 	if (!hold_inputs(t, n_inputs, inputs)) {
 		lb_tensor_discard(t);
@@ -125,16 +144,26 @@ void lb_tensor_retain(struct lb_tensor *t, uint64_t refs)
 	lb_alone_end(alone);
 }
 
-/* True if those were the last references. From then on the tensor is dead to everybody, also
- * to a debugger that stops the program before its turn to be freed comes. */
-static inline bool subtract_refs(enum lb_alone alone, struct lb_tensor *t, uint64_t refs)
+/* With no other reference left, nobody else can get one. */
+static inline bool are_all(const struct lb_tensor *t, uint64_t refs)
 {
-	/* with no other reference left, nobody else can get one */
-	bool last = __atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs ||
-		    (uint32_t)(lb_fetch_add(alone, &t->refs, -refs) - refs) == 0;
-	if (last)
-		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
-	return last;
+	return __atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs;
+}
+
+/* Dead to everybody from then on, also to a debugger that stops the program before its turn to be freed comes. */
+static inline void chain_dead(struct lb_tensor *t, struct lb_tensor **chain)
+{
+	__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
+	t->eval = (uint64_t)(uintptr_t)*chain;
+	*chain = t;
+}
+
+/* If those were its last references, it goes in front of the chain of those to free (through `eval`, which a dead
+ * tensor does not need). */
+static inline void subtract_refs(enum lb_alone alone, struct lb_tensor *t, uint64_t refs, struct lb_tensor **chain)
+{
+	if (are_all(t, refs) || (uint32_t)(lb_fetch_add(alone, &t->refs, -refs) - refs) == 0)
+		chain_dead(t, chain);
 }
 
 bool lb_fail_dead(const char *what, const struct lb_tensor *t)
@@ -146,29 +175,30 @@ bool lb_fail_dead(const char *what, const struct lb_tensor *t)
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where));
 }
 
-/* Frees t, and chains the inputs that are freed with it in front of `rest` (through
- * `eval`, which a dead tensor does not need). Returns the new chain. */
+static void free_name(struct lb_tensor *t)
+{
+	char *name = (char *)(uintptr_t)t->name;
+
+	lb_probe_gone(t->id, (uint64_t)(uintptr_t)t, lb_hash_text(name), (uint64_t)(uintptr_t)lb_fail_site_now(),
+		      __atomic_load_n(&lb_root->last_eval, __ATOMIC_RELAXED));
+	lb_name_free(name);
+}
+
+/* Frees t, and chains the inputs that are to be freed with it in front of `rest`. Returns the new chain. */
 static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, struct lb_tensor *rest)
 {
 	lb_probe_free(t->id, (uint64_t)(uintptr_t)t);
 	lb_record_begin(&t->seq);
-	if (!(t->flags & LB_FLAG_DETACHED)) {
-		enum lb_alone alone = lb_alone_begin();
-		for (uint32_t i = 0; i < t->n_inputs; i++) {
-			struct lb_tensor *input = lb_tensor_input(t, i);
-			if (subtract_refs(alone, input, LB_ONE_REF)) {
-				input->eval = (uint64_t)(uintptr_t)rest;
-				rest = input;
-			}
-		}
-		lb_alone_end(alone);
-	}
-	free((void *)(uintptr_t)t->more_inputs);
-	if (t->name)
-		lb_probe_gone(t->id, (uint64_t)(uintptr_t)t, lb_hash_text((const char *)(uintptr_t)t->name),
-			      (uint64_t)(uintptr_t)lb_fail_site_now(),
-			      __atomic_load_n(&lb_root->last_eval, __ATOMIC_RELAXED));
-	lb_name_free((char *)(uintptr_t)t->name);
+	uint32_t held = t->flags & LB_FLAG_DETACHED ? 0 : t->n_inputs;
+	enum lb_alone alone = lb_alone_begin();
+	for (uint32_t i = 0; i < held; i++)
+		subtract_refs(alone, lb_tensor_input(t, i), LB_ONE_REF, &rest);
+	lb_fetch_add(alone, &lb_counters.freed, 1);
+	lb_alone_end(alone);
+	if (t->more_inputs)
+		free((void *)(uintptr_t)t->more_inputs);
+	if (__builtin_expect(t->name != 0, 0))
+		free_name(t);
 	if (t->op == LB_OP_FUSED)
 		lb_program_release(lb_tensor_program(t));
 	t->more_inputs = t->name = 0;
@@ -185,26 +215,22 @@ static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, str
 
 static void free_chain(struct lb_tensor *chain)
 {
-	struct lb_self *self = lb_self();
-	uint64_t freed = 0;
-	while (chain && self) {
-		struct lb_tensor *t = chain;
-		chain = (struct lb_tensor *)(uintptr_t)t->eval;
-		chain = free_one(self, t, chain);
-		freed++;
-	}
-	lb_count(&lb_counters.freed, freed);
+	struct lb_self *self = chain ? lb_self() : NULL;
+	while (chain && self)
+		chain = free_one(self, chain, (struct lb_tensor *)(uintptr_t)chain->eval);
 }
 
 void lb_tensor_drop(struct lb_tensor *t, uint64_t refs)
 {
-	enum lb_alone alone = lb_alone_begin();
-	bool last = subtract_refs(alone, t, refs);
-	lb_alone_end(alone);
-	if (!last)
-		return;
-	t->eval = 0;
-	free_chain(t);
+	struct lb_tensor *chain = NULL;
+	if (are_all(t, refs)) {
+		chain_dead(t, &chain);
+	} else {
+		enum lb_alone alone = lb_alone_begin();
+		subtract_refs(alone, t, refs, &chain);
+		lb_alone_end(alone);
+	}
+	free_chain(chain);
 }
 
 void lb_tensor_detach(struct lb_tensor *t)
@@ -219,13 +245,9 @@ void lb_tensor_detach(struct lb_tensor *t)
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		struct lb_tensor *input = (struct lb_tensor *)(uintptr_t)list[i];
 		list[i] = input->id;
-		if (subtract_refs(alone, input, LB_ONE_REF)) {
-			input->eval = (uint64_t)(uintptr_t)chain;
-			chain = input;
-		}
+		subtract_refs(alone, input, LB_ONE_REF, &chain);
 	}
 	lb_alone_end(alone);
 	lb_record_end(&t->seq);
-	if (chain)
-		free_chain(chain);
+	free_chain(chain);
 }

@@ -71,37 +71,38 @@ static void *fresh_slot(struct lb_slab_directory *dir)
 	return slot;
 }
 
-static bool refill(enum lb_kind kind, struct lb_magazine *magazine, bool wait)
+/* The lowest of the batch goes out first: ids and slots run alike. */
+static int take_fresh(struct lb_slab_directory *dir, void **slots, int most)
+{
+	int n = 0;
+	while (n < most && (slots[n] = fresh_slot(dir)))
+		n++;
+	for (int i = 0, j = n - 1; i < j; i++, j--) {
+		void *slot = slots[i];
+		slots[i] = slots[j];
+		slots[j] = slot;
+	}
+	return n;
+}
+
+/* The last given back go out first; they lie as they do in the list. */
+bool lb_slab_refill(enum lb_kind kind, struct lb_magazine *magazine, bool wait)
 {
 	struct pool *pool = &pools[kind];
 	if (wait)
 		pthread_mutex_lock(&pool->lock);
 	else if (pthread_mutex_trylock(&pool->lock) != 0)
 		return false;
-	while (magazine->n < BATCH) {
-		void *slot = pool->n_free ? pool->free_list[--pool->n_free] : fresh_slot(&lb_root->kinds[kind]);
-		if (!slot)
-			break;
-		magazine->slots[magazine->n++] = slot;
-	}
-	/* the lowest of the batch goes out first: ids and slots run alike */
-	for (int i = 0, j = magazine->n - 1; i < j; i++, j--) {
-		void *slot = magazine->slots[i];
-		magazine->slots[i] = magazine->slots[j];
-		magazine->slots[j] = slot;
-	}
+	int used = pool->n_free < BATCH ? (int)pool->n_free : BATCH;
+	int fresh = take_fresh(&lb_root->kinds[kind], magazine->slots, BATCH - used);
+	pool->n_free -= (uint64_t)used;
+	if (used)
+		memcpy(magazine->slots + fresh, pool->free_list + pool->n_free, (size_t)used * sizeof *magazine->slots);
+	magazine->n = fresh + used;
 	pthread_mutex_unlock(&pool->lock);
+	if (magazine->n == 0 && wait)
+		lb_fail("out of memory: no room for another %s record", lb_root->kinds[kind].kind);
 	return magazine->n > 0;
-}
-
-void *lb_slab_take(enum lb_kind kind, struct lb_magazine *magazine, bool wait)
-{
-	if (magazine->n == 0 && !refill(kind, magazine, wait)) {
-		if (wait)
-			lb_fail("out of memory: no room for another %s record", lb_root->kinds[kind].kind);
-		return NULL;
-	}
-	return magazine->slots[--magazine->n];
 }
 
 /* Room for n more in the shared list; a mapping that doubles. The pool is locked. */
@@ -126,21 +127,21 @@ static void spill(enum lb_kind kind, struct lb_magazine *magazine, int keep)
 {
 	struct pool *pool = &pools[kind];
 	pthread_mutex_lock(&pool->lock);
+	int n = magazine->n - keep;
 	/* without room the slots are lost, not the program */
-	bool room = reserve(pool, (uint64_t)(magazine->n - keep));
-	while (magazine->n > keep) {
-		void *slot = magazine->slots[--magazine->n];
-		if (room)
-			pool->free_list[pool->n_free++] = slot;
+	if (reserve(pool, (uint64_t)n)) {
+		void **end = pool->free_list + pool->n_free, **slots = magazine->slots + magazine->n;
+		for (int i = 0; i < n; i++)
+			end[i] = *--slots;
+		pool->n_free += (uint64_t)n;
 	}
+	magazine->n = keep;
 	pthread_mutex_unlock(&pool->lock);
 }
 
-void lb_slab_give(enum lb_kind kind, struct lb_magazine *magazine, void *slot)
+void lb_slab_spill(enum lb_kind kind, struct lb_magazine *magazine)
 {
-	if (magazine->n == LB_MAGAZINE)
-		spill(kind, magazine, BATCH);
-	magazine->slots[magazine->n++] = slot;
+	spill(kind, magazine, BATCH);
 }
 
 void lb_slab_flush(enum lb_kind kind, struct lb_magazine *magazine)

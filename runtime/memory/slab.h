@@ -8,6 +8,9 @@
 #ifndef LB_MEMORY_SLAB_H
 #define LB_MEMORY_SLAB_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "symtab.h"
 
 enum { LB_MAGAZINE = 64 };
@@ -17,9 +20,25 @@ struct lb_magazine {
 	void *slots[LB_MAGAZINE];
 };
 
+/* What a magazine that is empty, or full, takes from the shared list, or gives to it. */
+bool lb_slab_refill(enum lb_kind kind, struct lb_magazine *magazine, bool wait);
+void lb_slab_spill(enum lb_kind kind, struct lb_magazine *magazine);
+
 /* A slot, or NULL with an error. `wait` false: fails quietly instead of waiting. */
-void *lb_slab_take(enum lb_kind kind, struct lb_magazine *magazine, bool wait);
-void lb_slab_give(enum lb_kind kind, struct lb_magazine *magazine, void *slot);
+static inline void *lb_slab_take(enum lb_kind kind, struct lb_magazine *magazine, bool wait)
+{
+	if (__builtin_expect(magazine->n == 0, 0) && !lb_slab_refill(kind, magazine, wait))
+		return NULL;
+	return magazine->slots[--magazine->n];
+}
+
+static inline void lb_slab_give(enum lb_kind kind, struct lb_magazine *magazine, void *slot)
+{
+	if (__builtin_expect(magazine->n == LB_MAGAZINE, 0))
+		lb_slab_spill(kind, magazine);
+	magazine->slots[magazine->n++] = slot;
+}
+
 /* Empties a magazine into the shared list; for a thread that ends. */
 void lb_slab_flush(enum lb_kind kind, struct lb_magazine *magazine);
 /* The record in a slot, or NULL beyond those ever used. Takes no lock. */

@@ -21,8 +21,10 @@ enum rule {
 };
 
 /* The dtype in which operands of a dtype are computed; false where there is none. */
-static bool computed_dtype(const char *name, enum rule rule, enum lb_dtype *dtype)
+static inline bool computed_dtype(const char *name, enum rule rule, enum lb_dtype *dtype)
 {
+	if (rule == KEEP)
+		return true;
 	if ((rule == REAL_ONLY || rule == REAL_NO_BOOL || rule == REAL_INEXACT) && *dtype == LB_C64)
 		return lb_fail("%s: not defined for complex64", name);
 	if ((rule == BITS || rule == SHIFT) && lb_dtype_is_inexact(*dtype))
@@ -145,6 +147,9 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 
 static bool common_dtype(const char *name, struct lb_tensor *const *xs, enum lb_dtype *ret, const void *site)
 {
+	*ret = (enum lb_dtype)xs[0]->dtype;
+	if (xs[0]->dtype == xs[1]->dtype && !lb_is_weak(xs[0]) && !lb_is_weak(xs[1]))
+		return true;
 	return lb_common_dtype(name, 2, xs, ret, site);
 }
 
@@ -172,10 +177,15 @@ static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct
 			return folded;
 	}
 	enum lb_dtype dtype;
-	int rank;
-	int64_t shape[LB_MAX_RANK];
-	if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
-	    !(rule == COMPARE ? compared_dtype : common_dtype)(name, xs, &dtype, site) ||
+	int rank = a->rank;
+	int64_t together[LB_MAX_RANK];
+	const int64_t *shape = a->shape;
+	if (!lb_same_shape(a->rank, a->shape, b->rank, b->shape)) {
+		if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, together))
+			return NULL;
+		shape = together;
+	}
+	if (!(rule == COMPARE ? compared_dtype(name, xs, &dtype, site) : common_dtype(name, xs, &dtype, site)) ||
 	    !computed_dtype(name, rule, &dtype))
 		return NULL;
 	for (int i = 0; i < 2; i++) {
