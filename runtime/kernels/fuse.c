@@ -451,6 +451,29 @@ static bool run_copy(struct lb_exec *exec, const struct lb_fuse *fuse)
 		   : lb_kernel_copy(exec, &to, &from);
 }
 
+/* One operation over dense inputs that fit a tile: there is nothing to plan. False: there is, or it is wrong. */
+static bool run_at_once(const struct lb_fuse *fuse)
+{
+	const struct lb_fuse_insn *insn = fuse->insns;
+	if (fuse->n_insns != 1 || fuse->n_outputs != 1 || fuse->outputs[0].reg != insn->dst || insn->dst < fuse->n_inputs)
+		return false;
+	int arity = arity_of(insn->op);
+	int64_t n = lb_shape_size(fuse->rank, fuse->shape);
+	if (n == 0 || n > TILE_MOST || insn->a >= fuse->n_inputs || (arity > 1 && insn->b >= fuse->n_inputs) ||
+	    (arity > 2 && insn->c >= fuse->n_inputs))
+		return false;
+	for (int i = 0; i < fuse->n_inputs; i++) {
+		if (!lb_is_dense(fuse->rank, fuse->shape, fuse->inputs[i].strides))
+			return false;
+	}
+	lb_tile_fn *function = lb_tiles()->elementwise(insn->op, fuse->dtypes[insn->dst],
+						       fuse->dtypes[insn->op == LB_OP_WHERE ? insn->b : insn->a]);
+	if (function)
+		function(n, fuse->outputs[0].data, fuse->inputs[insn->a].data,
+			 arity > 1 ? fuse->inputs[insn->b].data : NULL, arity > 2 ? fuse->inputs[insn->c].data : NULL);
+	return function != NULL;
+}
+
 bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse)
 {
 	struct plan plan;
@@ -459,6 +482,8 @@ bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse)
 		return false;
 	if (is_copy(fuse))
 		return run_copy(exec, fuse);
+	if (run_at_once(fuse))
+		return true;
 	plan.fuse = fuse;
 	plan.tiles = lb_tiles();
 	plan.n = lb_shape_size(fuse->rank, fuse->shape);
