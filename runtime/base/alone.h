@@ -24,10 +24,12 @@
 
 #include "base/sanitizer.h"
 
+#ifndef LB_MAY_BE_ALONE
 #if defined __x86_64__ && __has_include(<linux/membarrier.h>)
 #define LB_MAY_BE_ALONE 1
 #else
 #define LB_MAY_BE_ALONE 0
+#endif
 #endif
 
 enum lb_alone {
