@@ -7,14 +7,14 @@
 #include "kernels/share.h"
 #include "kernels/tile.h"
 
-enum { FEWEST_LANES = 64, GRAIN = 1 << 14 };
+enum { FEWEST_LANES = 64, FEWEST_LINES = 4, GRAIN = 1 << 14 };
 
 struct job {
 	const struct lb_tiles *tiles;
 	struct lb_scan scan;
 	int outer_rank; /* axes before the one that is summed along */
 	int64_t outer[LB_MAX_RANK], strides[LB_MAX_RANK];
-	int64_t n_outer, inner, lanes; /* inner: elements that lie beside each other; lanes: of these at a time */
+	int64_t n_outer, inner, together; /* inner: elements that lie beside each other; together: lanes, or lines, of a task */
 	int64_t bytes;
 	const char *from;
 	char *to;
@@ -35,17 +35,18 @@ static void scan_task(void *arg, void *scratch, int64_t task)
 	int64_t line_bytes = job->scan.n * job->inner * job->bytes;
 
 	if (job->inner > 1) {
-		int64_t blocks = (job->inner + job->lanes - 1) / job->lanes, lane = task % blocks * job->lanes;
+		int64_t blocks = (job->inner + job->together - 1) / job->together;
+		int64_t lane = task % blocks * job->together;
 		int64_t left = job->inner - lane, line = task / blocks;
-		job->tiles->scan_lanes(&job->scan, left < job->lanes ? left : job->lanes,
+		job->tiles->scan_lanes(&job->scan, left < job->together ? left : job->together,
 				       line_from(job, line) + lane * job->bytes,
 				       job->to + line * line_bytes + lane * job->bytes);
 		return;
 	}
 	const void *from[LB_SCAN_LINES];
 	void *to[LB_SCAN_LINES];
-	int64_t first = task * LB_SCAN_LINES, left = job->n_outer - first;
-	int n = left < LB_SCAN_LINES ? (int)left : LB_SCAN_LINES;
+	int64_t first = task * job->together, left = job->n_outer - first;
+	int n = (int)(left < job->together ? left : job->together);
 	for (int i = 0; i < n; i++) {
 		from[i] = line_from(job, first + i);
 		to[i] = job->to + (first + i) * line_bytes;
@@ -90,13 +91,12 @@ bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, b
 	memcpy(job.outer, x->shape, sizeof job.outer);
 	for (int i = 0; i < axis; i++)
 		job.strides[i] = source.strides[i] * parts;
-	int64_t tasks = (job.n_outer + LB_SCAN_LINES - 1) / LB_SCAN_LINES, each = LB_SCAN_LINES;
-	if (job.inner > 1) {
-		job.lanes = job.inner < LB_SCAN_LANES ? job.inner : LB_SCAN_LANES;
-		while (job.lanes > FEWEST_LANES && job.n_outer * (job.inner / job.lanes) < lb_parallel_width())
-			job.lanes /= 2;
-		tasks = job.n_outer * ((job.inner + job.lanes - 1) / job.lanes);
-		each = job.lanes;
-	}
-	return lb_share(exec, tasks, GRAIN / (job.scan.n * each) + 1, 0, scan_task, &job);
+	bool lanes = job.inner > 1;
+	int64_t all = lanes ? job.inner : job.n_outer, times = lanes ? job.n_outer : 1;
+	int64_t most = lanes ? LB_SCAN_LANES : LB_SCAN_LINES, fewest = lanes ? FEWEST_LANES : FEWEST_LINES;
+	job.together = all < most ? all : most;
+	while (job.together > fewest && times * (all / job.together) < lb_parallel_width())
+		job.together /= 2;
+	int64_t tasks = times * ((all + job.together - 1) / job.together);
+	return lb_share(exec, tasks, GRAIN / (job.scan.n * job.together) + 1, 0, scan_task, &job);
 }

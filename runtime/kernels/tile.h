@@ -54,7 +54,7 @@ struct lb_scan {
 	int64_t n, from_step, to_step;
 	bool reverse, inclusive;
 };
-enum { LB_SCAN_LINES = 8, LB_SCAN_LANES = 1024 };
+enum { LB_SCAN_LINES = 16, LB_SCAN_LANES = 1024 };
 
 /* Strips of packed bfloat16: rows of the left matrix at most, columns of the right. */
 enum { LB_PAIRS_ROWS = 12, LB_PAIRS_COLUMNS = 32 };

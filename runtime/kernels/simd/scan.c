@@ -1,100 +1,131 @@
 /* Running sums of float64, or of unsigned integers, which wrap. Each sum is a chain of additions, so several go side by
- * side: neighbouring lanes, or lines, of which a stretch at a time is widened, summed and rounded. */
+ * side: neighbouring lanes, or lines, of which a stretch at a time is widened, turned so that the lines are lanes,
+ * summed, turned back and rounded. */
 #include "kernels/simd/tiles.h"
 
 /* Lines that are summed together, elements of each at a time, how far ahead of these memory is asked for, lanes, and rows of
  * these at a time. */
-enum { LINES = LB_SCAN_LINES, STRETCH = 64, AHEAD = 2 * STRETCH, LANES = LB_SCAN_LANES, TOGETHER = 4 };
+enum { LINES = LB_SCAN_LINES, STRETCH = 32, AHEAD = 4 * STRETCH, LANES = LB_SCAN_LANES, TOGETHER = 4 };
 
-#define WIDEN(name, A, T, load) \
-	static void widen_##name(int64_t n, A *to, const T *from) \
+#define WIDEN(name, W, T) \
+	static void widen_##name(int64_t n, W *to, const T *from) \
 	{ \
-		LB_EACH(i, n) to[i] = (A)load(from[i]); \
+		LB_EACH(i, n) to[i] = (W)from[i]; \
 	} \
-	static void round_##name(int64_t n, T *to, const A *from) \
+	static void round_##name(int64_t n, T *to, const W *from) \
 	{ \
 		LB_EACH(i, n) to[i] = (T)from[i]; \
 	}
-#define SAME(x) (x)
-WIDEN(u8, uint32_t, uint8_t, SAME)
-WIDEN(u16, uint32_t, uint16_t, SAME)
-WIDEN(u32, uint32_t, uint32_t, SAME)
-WIDEN(u64, uint64_t, uint64_t, SAME)
-WIDEN(f32, double, float, SAME)
-WIDEN(f64, double, double, SAME)
+WIDEN(u8, uint32_t, uint8_t)
+WIDEN(u16, uint32_t, uint16_t)
+WIDEN(u32, uint32_t, uint32_t)
+WIDEN(u64, uint64_t, uint64_t)
+WIDEN(f32, float, float)
+WIDEN(f64, double, double)
 
-/* Sums are rounded to float first, as they are where a result is f32. n is at most STRETCH or LANES. */
+/* Sums are rounded to float first, as they are where a result is f32. */
 #define HALF(name) \
-	static void widen_##name(int64_t n, double *to, const uint16_t *from) \
+	static void widen_##name(int64_t n, float *to, const uint16_t *from) \
 	{ \
-		float between[LANES]; \
-		LB_ISA_NAME(lb_widen_##name)(n, between, from); \
-		widen_f32(n, to, between); \
+		LB_ISA_NAME(lb_widen_##name)(n, to, from); \
 	} \
-	static void round_##name(int64_t n, uint16_t *to, const double *from) \
+	static void round_##name(int64_t n, uint16_t *to, const float *from) \
 	{ \
-		float between[LANES]; \
-		round_f32(n, between, from); \
-		LB_ISA_NAME(lb_narrow_##name)(n, to, between); \
+		LB_ISA_NAME(lb_narrow_##name)(n, to, from); \
 	}
 HALF(f16)
 HALF(bf16)
 
-/* Chains of additions over a stretch of LINES lines, in place, from the element `at` on. */
-#define CHAIN(A, body) \
-	do { \
-		A a = sums[0], b = sums[1], c = sums[2], d = sums[3], e = sums[4], f = sums[5], g = sums[6], h = sums[7]; \
-		for (int64_t k = 0; k < n; k++, at += step) { \
-			A p = at[0], q = at[STRETCH], r = at[2 * STRETCH], s = at[3 * STRETCH]; \
-			A t = at[4 * STRETCH], u = at[5 * STRETCH], v = at[6 * STRETCH], w = at[7 * STRETCH]; \
-			body \
-		} \
-		sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d, sums[4] = e, sums[5] = f, sums[6] = g, sums[7] = h; \
-	} while (0)
-#define ADD a += p, b += q, c += r, d += s, e += t, f += u, g += v, h += w;
-#define STORE \
-	at[0] = a, at[STRETCH] = b, at[2 * STRETCH] = c, at[3 * STRETCH] = d; \
-	at[4 * STRETCH] = e, at[5 * STRETCH] = f, at[6 * STRETCH] = g, at[7 * STRETCH] = h;
-#define CHAINS(name, A) \
-	static void name(int64_t n, A *at, int64_t step, A sums[LINES], bool inclusive) \
-	{ \
-		if (inclusive) \
-			CHAIN(A, ADD STORE); \
-		else \
-			CHAIN(A, STORE ADD); \
-	}
-CHAINS(chains_u32, uint32_t)
-CHAINS(chains_u64, uint64_t)
-CHAINS(chains_f64, double)
+/* To the second cache: lines a power of two apart, and what they become, have few places in the first. */
+static inline void ask_for(const char *from, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += 64)
+		__builtin_prefetch(from + at, 0, 2);
+}
 
-#define LINE_SUMS(name, T, A, chains) \
+/* turned[k] = elements k of all lines; n is at most STRETCH, and some beyond it are turned, too. */
+static void turn_4(int64_t n, void *turned, const void *lines)
+{
+	for (int64_t k = 0; k < n; k += LINES)
+		LB_ISA_NAME(lb_tile_turn)((uint32_t *)turned + k * LINES, LINES, (const uint32_t *)lines + k, STRETCH, false);
+}
+
+static void turn_back_4(int64_t n, void *lines, const void *turned)
+{
+	for (int64_t k = 0; k < n; k += LINES)
+		LB_ISA_NAME(lb_tile_turn)((uint32_t *)lines + k, STRETCH, (const uint32_t *)turned + k * LINES, LINES, false);
+}
+
+static void turn_8(int64_t n, void *turned, const void *lines)
+{
+	for (int64_t k = 0; k < n; k++)
+		LB_EACH(i, LINES) ((uint64_t *)turned)[k * LINES + i] = ((const uint64_t *)lines)[i * STRETCH + k];
+}
+
+static void turn_back_8(int64_t n, void *lines, const void *turned)
+{
+	for (int64_t i = 0; i < LINES; i++)
+		LB_EACH(k, n) ((uint64_t *)lines)[i * STRETCH + k] = ((const uint64_t *)turned)[k * LINES + i];
+}
+
+/* In place, over a stretch that is turned; sums as they are before it and after it. */
+enum { PART = 8, PARTS = LINES / PART };
+#define CHAINS(name, A, W) \
+	static void name(int64_t n, bool reverse, bool inclusive, W turned[STRETCH][LINES], A sums[LINES]) \
+	{ \
+		typedef A wide __attribute__((vector_size(PART * sizeof(A)))); \
+		typedef W narrow __attribute__((vector_size(PART * sizeof(W)))); \
+		wide sum[PARTS]; \
+		memcpy(sum, sums, sizeof sum); \
+		for (int64_t k = 0; k < n; k++) { \
+			W *at = turned[reverse ? n - 1 - k : k]; \
+			LB_UNROLL \
+			for (int i = 0; i < PARTS; i++) { \
+				narrow x; \
+				memcpy(&x, at + i * PART, sizeof x); \
+				wide before = sum[i]; \
+				sum[i] += __builtin_convertvector(x, wide); \
+				x = __builtin_convertvector(inclusive ? sum[i] : before, narrow); \
+				memcpy(at + i * PART, &x, sizeof x); \
+			} \
+		} \
+		memcpy(sums, sum, sizeof sum); \
+	}
+CHAINS(chains_u32, uint32_t, uint32_t)
+CHAINS(chains_u64, uint64_t, uint64_t)
+CHAINS(chains_f32, double, float)
+CHAINS(chains_f64, double, double)
+
+#define LINE_SUMS(name, T, A, W, chains, bytes) \
 	static void lines_##name(const struct lb_scan *scan, int n_lines, const void *const from[], void *const to[]) \
 	{ \
-		A room[LINES][STRETCH] __attribute__((aligned(64))) = { { 0 } }, sums[LINES] = { 0 }; \
+		W lines[LINES][STRETCH] __attribute__((aligned(64))) = { { 0 } }; \
+		W turned[STRETCH][LINES] __attribute__((aligned(64))); \
+		A sums[LINES] __attribute__((aligned(64))) = { 0 }; \
 		int64_t n = scan->n, ahead = (scan->reverse ? -AHEAD : AHEAD) * (int64_t)sizeof(T); \
 		for (int64_t done = 0; done < n; done += STRETCH) { \
 			int64_t m = n - done < STRETCH ? n - done : STRETCH; \
 			int64_t at = scan->reverse ? n - done - m : done; \
 			for (int i = 0; i < n_lines; i++) { \
-				const char *line = (const char *)((const T *)from[i] + at), *next = line + ahead; \
-				widen_##name(m, room[i], (const T *)(const void *)line); \
-				for (int64_t byte = 0; byte < STRETCH * (int64_t)sizeof(T); byte += 64) \
-					__builtin_prefetch(next + byte); \
+				const char *line = (const char *)((const T *)from[i] + at); \
+				widen_##name(m, lines[i], (const T *)(const void *)line); \
+				ask_for(line + ahead, STRETCH * sizeof(T)); \
 			} \
-			chains(m, room[0] + (scan->reverse ? m - 1 : 0), scan->reverse ? -1 : 1, sums, \
-			       scan->inclusive); \
+			turn_##bytes(m, turned, lines); \
+			chains(m, scan->reverse, scan->inclusive, turned, sums); \
+			turn_back_##bytes(m, lines, turned); \
 			for (int i = 0; i < n_lines; i++) \
-				round_##name(m, (T *)to[i] + at, room[i]); \
+				round_##name(m, (T *)to[i] + at, lines[i]); \
 		} \
 	}
-LINE_SUMS(u8, uint8_t, uint32_t, chains_u32)
-LINE_SUMS(u16, uint16_t, uint32_t, chains_u32)
-LINE_SUMS(u32, uint32_t, uint32_t, chains_u32)
-LINE_SUMS(u64, uint64_t, uint64_t, chains_u64)
-LINE_SUMS(f16, uint16_t, double, chains_f64)
-LINE_SUMS(bf16, uint16_t, double, chains_f64)
-LINE_SUMS(f32, float, double, chains_f64)
-LINE_SUMS(f64, double, double, chains_f64)
+LINE_SUMS(u8, uint8_t, uint32_t, uint32_t, chains_u32, 4)
+LINE_SUMS(u16, uint16_t, uint32_t, uint32_t, chains_u32, 4)
+LINE_SUMS(u32, uint32_t, uint32_t, uint32_t, chains_u32, 4)
+LINE_SUMS(u64, uint64_t, uint64_t, uint64_t, chains_u64, 8)
+LINE_SUMS(f16, uint16_t, double, float, chains_f32, 4)
+LINE_SUMS(bf16, uint16_t, double, float, chains_f32, 4)
+LINE_SUMS(f32, float, double, float, chains_f32, 4)
+LINE_SUMS(f64, double, double, double, chains_f64, 8)
 
 /* Rows go TOGETHER at a time, so that sums are read and written once for them. */
 #define ADD_ROW(T, A, k) \
@@ -152,16 +183,18 @@ LANE_SUMS(f64, double, double)
 #define LANE_SUMS_OF_HALVES(name) \
 	static void lanes_##name(const struct lb_scan *scan, int64_t n_lanes, const void *from, void *to) \
 	{ \
-		double wide[LANES], sums[LANES] = { 0 }; \
+		float wide[LANES], rounded[LANES]; \
+		double sums[LANES] = { 0 }; \
 		for (int64_t k = 0; k < scan->n; k++) { \
 			int64_t at = scan->reverse ? scan->n - 1 - k : k; \
 			uint16_t *row = (uint16_t *)to + at * scan->to_step; \
 			widen_##name(n_lanes, wide, (const uint16_t *)from + at * scan->from_step); \
 			if (!scan->inclusive) \
-				round_##name(n_lanes, row, sums); \
-			LB_EACH(i, n_lanes) sums[i] += wide[i]; \
+				LB_EACH(i, n_lanes) rounded[i] = (float)sums[i]; \
+			LB_EACH(i, n_lanes) sums[i] += (double)wide[i]; \
 			if (scan->inclusive) \
-				round_##name(n_lanes, row, sums); \
+				LB_EACH(i, n_lanes) rounded[i] = (float)sums[i]; \
+			round_##name(n_lanes, row, rounded); \
 		} \
 	}
 LANE_SUMS_OF_HALVES(f16)
