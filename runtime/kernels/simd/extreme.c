@@ -1,7 +1,7 @@
 /* Where the largest or the least of many floats is: which it is first, then where it first is. */
 #include "kernels/simd/vectors.h"
 
-enum { BLOCK = 64, VECTORS = BLOCK / LB_FLOATS };
+enum { BLOCK = 64, VECTORS = BLOCK / LB_FLOATS, AHEAD = 16 * BLOCK };
 
 static inline lb_floats better(bool least, lb_floats a, lb_floats b)
 {
@@ -18,7 +18,8 @@ static inline bool find_extreme(int64_t n, const float *x, bool least, float *re
 	for (int k = 0; k < VECTORS; k++)
 		best[k] = lb_every(x[0]);
 	int64_t at = 0;
-	for (; at + BLOCK <= n; at += BLOCK)
+	for (; at + BLOCK <= n; at += BLOCK) {
+		lb_prefetch(x + at + AHEAD, BLOCK * sizeof *x);
 		LB_UNROLL
 		for (int k = 0; k < VECTORS; k += 2) {
 			lb_floats a = lb_load(x + at + k * LB_FLOATS), b = lb_load(x + at + (k + 1) * LB_FLOATS);
@@ -26,6 +27,7 @@ static inline bool find_extreme(int64_t n, const float *x, bool least, float *re
 			best[k] = better(least, a, best[k]);
 			best[k + 1] = better(least, b, best[k + 1]);
 		}
+	}
 	for (int k = 1; k < VECTORS; k++)
 		best[0] = better(least, best[k], best[0]);
 	float found = x[0];
