@@ -1,8 +1,11 @@
 /* The products of panels.c, bit for bit, by AMX: 16 or 8 rows of digits at a time are a tile for each plane, the codes of a strip
  * another. Of three planes, affine codes leave room in a byte for sixteen times as much, so digits of 8 and of 4 bits beside each
- * other are a number of 12, and two tiles are all 24 bits: fewer sums go through memory. Digits are put in the strips' order first: four even elements, four odd ones, and so on. What tiles add up, the
- * whole numbers of a span of elements, goes through memory to the vectors that scale it, while the next span's are added: these
- * are stored after that, since stores that wait for their tiles would keep all that comes behind them waiting. */
+ * other are a number of 12, and two tiles are all 24 bits: fewer sums go through memory. Digits are put in the strips' order
+ * first: four even elements, four odd ones, and so on.
+ *
+ * What tiles add up, the whole numbers of a span of elements, goes through memory to the vectors that scale it. Stores that
+ * wait for their tiles would keep all that comes behind them waiting, so three spans are under way: while one is
+ * multiplied, the one before it is stored, and the one before that is scaled. */
 #include "kernels/codes.h"
 #include "kernels/simd/panels.h"
 
@@ -19,6 +22,10 @@ enum {
 	WIDE = 2 * ROW, /* bytes of a tile of numbers of 12 bits, row by row */
 	TWO = 2 * LB_CUT_ROWS * WIDE,
 };
+
+#define INSIDE static inline __attribute__((always_inline))
+
+/* ---- digits in order ---- */
 
 /* 16 whole numbers, even or odd ones, from their planes. */
 static inline __m512i whole_at(const struct lb_cut *x, int64_t at, bool odd)
@@ -81,174 +88,133 @@ void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group
 		to->sums[g * LB_CUT_ROWS + row] = x->sums[g];
 }
 
-#define INSIDE static inline __attribute__((always_inline))
+/* ---- products ---- */
 
-/* The products of a span: tiles 0, 1 and 2 become the sums of the planes. */
-INSIDE void begin_span(const int planes, const uint8_t *codes, const int8_t *digits)
+/* Tile t, one of six, becomes the sums of the products of digits with the codes in tile 7. The digits do not fit the nearest
+ * cache, where the codes are; rows of half a line are taken there, though. */
+INSIDE void multiply_tile(const int t, const int8_t *digits, const int row)
 {
-	lb_amx_load(7, codes, 64);
-	lb_amx_zero(0);
-	lb_amx_load(6, digits, ROW);
-	lb_amx_su(0, 6, 7);
-	if (planes == 1)
-		return;
-	lb_amx_zero(1);
-	lb_amx_load(6, digits + TILE, ROW);
-	lb_amx_su(1, 6, 7);
-	lb_amx_zero(2);
-	lb_amx_load(6, digits + 2 * TILE, ROW);
-	lb_amx_su(2, 6, 7);
+	if (row == WIDE)
+		lb_amx_load_once(6, digits, WIDE);
+	else
+		lb_amx_load(6, digits, ROW);
+#define CASE(t) \
+	case t: \
+		lb_amx_zero(t); \
+		lb_amx_su(t, 6, 7); \
+		break;
+	switch (t) {
+		CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
+	}
+#undef CASE
 }
 
-INSIDE void end_span(const int planes, int32_t to[LB_PLANES][SUMS])
+INSIDE void store_tile(const int t, int32_t *to)
 {
-	lb_amx_store(0, to[0], 64);
-	if (planes == 1)
-		return;
-	lb_amx_store(1, to[1], 64);
-	lb_amx_store(2, to[2], 64);
+#define CASE(t) \
+	case t: lb_amx_store(t, to, 64); break;
+	switch (t) {
+		CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
+	}
+#undef CASE
 }
 
-INSIDE __m512i whole_of(const bool e2m1, const int planes, int32_t from[LB_PLANES][SUMS], int r, const int32_t *shifts)
+/* How a kind is multiplied: known when it is compiled. */
+struct way {
+	bool e2m1;
+	int span;        /* elements whose scale is one */
+	int tiles, bits; /* of which a number is made, the upper ones first; bits of each but that */
+	int row, tile;   /* bytes of digits, from row to row and from tile to tile */
+	int codes;       /* bytes of a span */
+};
+
+INSIDE struct way way_of(bool e2m1, int planes, int span)
+{
+	bool two = planes > 1 && !e2m1;
+	return (struct way){ .e2m1 = e2m1,
+			     .span = span,
+			     .tiles = two ? 2 : planes,
+			     .bits = two ? 12 : 8,
+			     .row = two ? WIDE : ROW,
+			     .tile = two ? TWO / 2 : TILE,
+			     .codes = span / 8 * EIGHT * (two ? 2 : 1) };
+}
+
+/* Spans take turns with two sets of tiles. */
+INSIDE void begin_span(const struct way way, int64_t s, const uint8_t *codes, const int8_t *digits, int64_t first)
+{
+	int64_t at = first % ROW + s * way.span;
+	digits += at / ROW * way.tiles * way.tile + at % ROW;
+	lb_amx_load(7, codes + s * way.codes, 64);
+	LB_UNROLL
+	for (int t = 0; t < way.tiles; t++)
+		if (s % 2)
+			multiply_tile(LB_PLANES + t, digits + t * way.tile, way.row);
+		else
+			multiply_tile(t, digits + t * way.tile, way.row);
+}
+
+INSIDE void end_span(const struct way way, int64_t s, int32_t to[2][LB_PLANES][SUMS])
+{
+	LB_UNROLL
+	for (int t = 0; t < way.tiles; t++)
+		if (s % 2)
+			store_tile(LB_PLANES + t, to[1][t]);
+		else
+			store_tile(t, to[0][t]);
+}
+
+INSIDE __m512i whole_of(const struct way way, int32_t from[LB_PLANES][SUMS], int r, const int32_t *shifts)
 {
 	__m512i whole = _mm512_load_si512(from[0] + r * LB_STRIP);
 	LB_UNROLL
-	for (int p = 1; p < planes; p++)
-		whole = _mm512_add_epi32(_mm512_slli_epi32(whole, 8), _mm512_load_si512(from[p] + r * LB_STRIP));
-	return e2m1 ? _mm512_sub_epi32(whole, _mm512_set1_epi32(shifts[r])) : whole;
+	for (int t = 1; t < way.tiles; t++)
+		whole = _mm512_add_epi32(_mm512_slli_epi32(whole, (unsigned)way.bits),
+					 _mm512_load_si512(from[t] + r * LB_STRIP));
+	return way.e2m1 ? _mm512_sub_epi32(whole, _mm512_set1_epi32(shifts[r])) : whole;
 }
 
 /* Some rows with one strip, all of the panel's depth. */
-INSIDE void multiply(const bool e2m1, const int planes, const int span, const int rows, const struct lb_panel *panel,
-		     int strip, const struct lb_cut_rows *x, int64_t first, float *sums, int64_t sums_row)
+INSIDE void multiply(const struct way way, const int rows, const struct lb_panel *panel, int strip,
+		     const struct lb_cut_rows *x, int64_t first, float *sums, int64_t sums_row)
 {
 	int32_t wholes[2][LB_PLANES][SUMS] __attribute__((aligned(64)));
 	const uint8_t *codes = panel->codes + strip * panel->codes_apart;
 	const float *scales = panel->scales + strip * panel->scales_apart;
 	const float *biases = panel->biases + strip * panel->scales_apart;
-	const int8_t *digits = x->digits + first / ROW * planes * TILE;
-	const float *steps = x->steps + first / span * LB_CUT_ROWS, *all = x->sums + first / panel->group * LB_CUT_ROWS;
-	const int32_t *shifts = x->shifts + first / span * LB_CUT_ROWS;
-	int64_t spans = panel->depth / span, ends = panel->group / span; /* where a group ends */
+	const int8_t *digits = x->digits + first / ROW * way.tiles * way.tile;
+	const float *steps = x->steps + first / way.span * LB_CUT_ROWS;
+	const float *all = x->sums + first / panel->group * LB_CUT_ROWS;
+	const int32_t *shifts = x->shifts + first / way.span * LB_CUT_ROWS;
+	int64_t spans = panel->depth / way.span, ends = panel->group / way.span; /* where a group ends */
 	__m512 sum[LB_CUT_ROWS];
 	LB_UNROLL
 	for (int r = 0; r < rows; r++)
 		sum[r] = _mm512_loadu_ps(sums + r * sums_row);
-	begin_span(planes, codes, digits + first % ROW);
-	end_span(planes, wholes[0]);
-	for (int64_t s = 0; s < spans; s++) {
-		bool more = s + 1 < spans;
-		int64_t next = first % ROW + (s + 1) * span;
-		if (more)
-			begin_span(planes, codes + (s + 1) * span / 8 * EIGHT,
-				   digits + next / ROW * planes * TILE + next % ROW);
+	for (int64_t s = -2; s < spans; s++) {
+		if (s + 2 < spans)
+			begin_span(way, s + 2, codes, digits, first);
+		if (s + 1 >= 0 && s + 1 < spans)
+			end_span(way, s + 1, wholes);
+		if (s < 0)
+			continue;
 		__m512 scale = _mm512_loadu_ps(scales);
 		LB_UNROLL
 		for (int r = 0; r < rows; r++) {
-			__m512 whole = _mm512_cvtepi32_ps(whole_of(e2m1, planes, wholes[s % 2], r, shifts));
+			__m512 whole = _mm512_cvtepi32_ps(whole_of(way, wholes[s % 2], r, shifts));
 			sum[r] = _mm512_fmadd_ps(_mm512_mul_ps(whole, _mm512_set1_ps(steps[r])), scale, sum[r]);
 		}
-		if (more)
-			end_span(planes, wholes[(s + 1) % 2]);
 		steps += LB_CUT_ROWS;
 		shifts += LB_CUT_ROWS;
 		if (s + 1 < ends)
 			continue;
-		__m512 bias = e2m1 ? _mm512_setzero_ps() : _mm512_loadu_ps(biases);
-		LB_UNROLL
-		for (int r = 0; !e2m1 && r < rows; r++)
-			sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(all[r]), bias, sum[r]);
-		ends += panel->group / span;
-		all += LB_CUT_ROWS;
-		scales += LB_STRIP;
-		biases += LB_STRIP;
-	}
-	LB_UNROLL
-	for (int r = 0; r < rows; r++)
-		_mm512_storeu_ps(sums + r * sums_row, sum[r]);
-}
-
-/* ---- two tiles of numbers of 12 bits ---- */
-
-/* Spans take turns with the tiles. */
-INSIDE void begin_two(const bool turn, const uint8_t *codes, const int8_t *digits)
-{
-	if (turn) {
-		lb_amx_load(7, codes, 64);
-		lb_amx_load(4, digits, WIDE);
-		lb_amx_zero(2);
-		lb_amx_su(2, 4, 7);
-		lb_amx_load(5, digits + LB_CUT_ROWS * WIDE, WIDE);
-		lb_amx_zero(3);
-		lb_amx_su(3, 5, 7);
-		return;
-	}
-	lb_amx_load(6, codes, 64);
-	lb_amx_load(4, digits, WIDE);
-	lb_amx_zero(0);
-	lb_amx_su(0, 4, 6);
-	lb_amx_load(5, digits + LB_CUT_ROWS * WIDE, WIDE);
-	lb_amx_zero(1);
-	lb_amx_su(1, 5, 6);
-}
-
-INSIDE void end_two(const bool turn, int32_t to[2][SUMS])
-{
-	if (turn) {
-		lb_amx_store(2, to[0], 64);
-		lb_amx_store(3, to[1], 64);
-		return;
-	}
-	lb_amx_store(0, to[0], 64);
-	lb_amx_store(1, to[1], 64);
-}
-
-/* As multiply(), three planes with affine codes. */
-INSIDE void multiply_two(const int rows, const struct lb_panel *panel, int strip, const struct lb_cut_rows *x, int64_t first,
-			 float *sums, int64_t sums_row)
-{
-	int32_t wholes[2][2][SUMS] __attribute__((aligned(64)));
-	const uint8_t *codes = panel->codes + strip * panel->codes_apart;
-	const float *scales = panel->scales + strip * panel->scales_apart;
-	const float *biases = panel->biases + strip * panel->scales_apart;
-	const int8_t *digits = x->digits + first / ROW * TWO;
-	const float *steps = x->steps + first / ROW * LB_CUT_ROWS, *all = x->sums + first / panel->group * LB_CUT_ROWS;
-	int64_t spans = panel->depth / ROW, ends = panel->group / ROW; /* where a group ends */
-	__m512 sum[LB_CUT_ROWS];
-	LB_UNROLL
-	for (int r = 0; r < rows; r++)
-		sum[r] = _mm512_loadu_ps(sums + r * sums_row);
-	begin_two(false, codes, digits);
-	end_two(false, wholes[0]);
-	for (int64_t s = 0; s < spans; s++) {
-		bool more = s + 1 < spans, turn = s % 2 == 0;
-		codes += 2 * LB_PANEL_TWICE;
-		digits += TWO;
-		if (more && turn)
-			begin_two(true, codes, digits);
-		else if (more)
-			begin_two(false, codes, digits);
-		__m512 scale = _mm512_loadu_ps(scales);
-		LB_UNROLL
-		for (int r = 0; r < rows; r++) {
-			__m512i upper = _mm512_load_si512(wholes[s % 2][0] + r * LB_STRIP);
-			__m512i whole = _mm512_add_epi32(_mm512_slli_epi32(upper, 12),
-							 _mm512_load_si512(wholes[s % 2][1] + r * LB_STRIP));
-			sum[r] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(steps[r])), scale,
-						 sum[r]);
+		if (!way.e2m1) {
+			__m512 bias = _mm512_loadu_ps(biases);
+			LB_UNROLL
+			for (int r = 0; r < rows; r++)
+				sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(all[r]), bias, sum[r]);
 		}
-		if (more && turn)
-			end_two(true, wholes[1]);
-		else if (more)
-			end_two(false, wholes[0]);
-		steps += LB_CUT_ROWS;
-		if (s + 1 < ends)
-			continue;
-		__m512 bias = _mm512_loadu_ps(biases);
-		LB_UNROLL
-		for (int r = 0; r < rows; r++)
-			sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(all[r]), bias, sum[r]);
-		ends += panel->group / ROW;
+		ends += panel->group / way.span;
 		all += LB_CUT_ROWS;
 		scales += LB_STRIP;
 		biases += LB_STRIP;
@@ -258,19 +224,9 @@ INSIDE void multiply_two(const int rows, const struct lb_panel *panel, int strip
 		_mm512_storeu_ps(sums + r * sums_row, sum[r]);
 }
 
-INSIDE void begin(const bool e2m1, const int planes, const int span, const int rows)
+INSIDE void begin(const struct way way, const int rows)
 {
-	bool two = planes > 1 && !e2m1;
-	lb_amx_begin_bytes(rows, two ? WIDE : span, two ? 6 : 7);
-}
-
-INSIDE void multiply_either(const bool e2m1, const int planes, const int span, const int rows, const struct lb_panel *panel,
-			    int strip, const struct lb_cut_rows *x, int64_t first, float *sums, int64_t sums_row)
-{
-	if (planes > 1 && !e2m1)
-		multiply_two(rows, panel, strip, x, first, sums, sums_row);
-	else
-		multiply(e2m1, planes, span, rows, panel, strip, x, first, sums, sums_row);
+	lb_amx_begin_bytes(rows, way.row == WIDE ? WIDE : way.span, 7);
 }
 
 /* Each kind, number of planes, length of a span and number of rows, compiled by itself. */
@@ -278,16 +234,17 @@ INSIDE void multiply_either(const bool e2m1, const int planes, const int span, c
 	static void name(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x, int64_t first, float *sums, \
 			 int64_t sums_row) \
 	{ \
-		begin(e2m1, planes, span, LB_CUT_ROWS); \
+		const struct way way = way_of(e2m1, planes, span); \
+		begin(way, LB_CUT_ROWS); \
 		for (int c = 0; c < LB_STRIPS; c++) \
 			for (int64_t i = 0; i + LB_CUT_ROWS <= m; i += LB_CUT_ROWS) \
-				multiply_either(e2m1, planes, span, LB_CUT_ROWS, panel, c, x + i / LB_CUT_ROWS, first, \
+				multiply(way, LB_CUT_ROWS, panel, c, x + i / LB_CUT_ROWS, first, \
 					 sums + i * sums_row + c * LB_STRIP, sums_row); \
 		if (m % LB_CUT_ROWS) { \
 			int64_t i = m / LB_CUT_ROWS * LB_CUT_ROWS; \
-			begin(e2m1, planes, span, LB_CUT_ROWS / 2); \
+			begin(way, LB_CUT_ROWS / 2); \
 			for (int c = 0; c < LB_STRIPS; c++) \
-				multiply_either(e2m1, planes, span, LB_CUT_ROWS / 2, panel, c, x + i / LB_CUT_ROWS, first, \
+				multiply(way, LB_CUT_ROWS / 2, panel, c, x + i / LB_CUT_ROWS, first, \
 					 sums + i * sums_row + c * LB_STRIP, sums_row); \
 		} \
 		lb_amx_end(); \
