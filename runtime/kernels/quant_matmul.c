@@ -28,13 +28,17 @@ enum {
 	TILE_DEPTH = 256, /* multiples of every group */
 	BLOCK = 512,      /* rows of x beside a tile */
 	CUT_AT_ONCE = LB_QUANT_PANELS_ROWS, /* rows of x in digits, beside a panel */
+	CACHED = 3 << 19,     /* bytes of rows in parts, at once */
+	FEWEST_IN_PARTS = 64,
 	GRAIN = 1 << 16,
 };
 
 struct product {
 	struct lb_exec *exec;
 	const struct lb_tiles *tiles;
-	bool transpose, rounded, amx;
+	bool transpose, rounded;
+	bool amx;  /* may be used */
+	int parts; /* of an element of x, as AMX multiplies them; 0: x is in digits */
 	int dtype;
 	int64_t m, n, k, x_row; /* x_row: from one row of `rows` to the next */
 	/* rows of x: axes other than the last, joined */
@@ -318,7 +322,7 @@ struct cutting {
 	const struct product *p;
 	const struct lb_quant_panels *panels;
 	int64_t first; /* row of x */
-	bool finite[CUT_AT_ONCE];
+	bool finite[CUT_AT_ONCE + LB_CUT_ROWS / 2];
 };
 
 static int64_t half_of(const struct product *p)
@@ -344,32 +348,64 @@ static struct lb_cut cut_at(const struct product *p, float *at)
 static void cut_row(void *arg, void *scratch, int64_t i)
 {
 	struct cutting *cutting = arg;
+	const struct lb_quant_panels *panels = cutting->panels;
 	struct product p = *cutting->p;
 	p.rows = scratch;
-	load_rows(&(struct copy){ .p = &p, .first = cutting->first + i }, 0, 1);
-	bool ordered = i < cutting->panels->n_ordered;
-	struct lb_cut cut = ordered ? cut_at(&p, p.rows + half_of(&p) * 2) : p.cuts[i - cutting->panels->n_ordered];
+	if (i < panels->m)
+		load_rows(&(struct copy){ .p = &p, .first = cutting->first + i }, 0, 1);
+	else
+		memset(p.rows, 0, (size_t)p.k * sizeof *p.rows);
+	bool ordered = i < panels->n_ordered;
+	struct lb_amx_rows rows = ordered ? lb_quant_panels_rows(panels, i) : (struct lb_amx_rows){ 0 };
+	int row = (int)(i % LB_CUT_ROWS);
+	if (panels->parts) {
+		cutting->finite[i] = p.tiles->order_parts(p.k, p.rows, panels->parts, p.w.group, row, &rows);
+		return;
+	}
+	struct lb_cut cut = ordered ? cut_at(&p, p.rows + half_of(&p) * 2) : p.cuts[i - panels->n_ordered];
 	cutting->finite[i] = p.tiles->cut(p.k, p.rows, p.w.group, &cut);
 	if (ordered)
-		lb_quant_panels_order(cutting->panels, &cut, i);
+		p.tiles->order_cut(&cut, p.w.kind == LB_CODES_E2M1, p.w.group, p.k, row, &rows);
+}
+
+/* In parts not more than stay in the second cache while they are multiplied with some columns after others, but so many that it
+ * does not matter that the codes are unpacked anew for each lot. */
+static int64_t rows_at_once(const struct product *p)
+{
+	int64_t rows = CUT_AT_ONCE;
+	if (p->parts) {
+		int64_t cached = CACHED / (p->k * 2 * p->parts) / LB_CUT_ROWS * LB_CUT_ROWS;
+		rows = cached < FEWEST_IN_PARTS ? FEWEST_IN_PARTS : least(cached, rows);
+	}
+	return least(p->m, rows);
 }
 
 static bool multiply_panels(const struct product *p)
 {
-	int64_t bytes = p->n * lb_width_of(p->dtype), most = least(p->m, CUT_AT_ONCE);
+	int64_t bytes = p->n * lb_width_of(p->dtype), most = rows_at_once(p);
 	void *ordered = NULL;
-	if (p->amx) {
-		ordered = p->exec->scratch(p->exec, lb_quant_panels_room(p->cuts->planes, p->w.group, most, p->k));
+	if (p->parts || p->amx) {
+		ordered = p->exec->scratch(p->exec, lb_quant_panels_room(p->parts, p->w.group, most, p->k));
 		if (!ordered)
 			return false;
 	}
-	for (int64_t first = 0; first < p->m; first += CUT_AT_ONCE) {
-		int64_t m = least(p->m - first, CUT_AT_ONCE), rows = p->amx ? m - m % (LB_CUT_ROWS / 2) : 0;
-		struct lb_quant_panels panels = { &p->w,   m,	    p->n,     p->k,
-						  rows,	   ordered, p->cuts, p->dtype,
-						  p->to + first * bytes };
+	for (int64_t first = 0; first < p->m; first += most) {
+		int64_t m = least(p->m - first, most), half = LB_CUT_ROWS / 2;
+		int64_t rows = p->parts ? (m + half - 1) / half * half : p->amx ? m / half * half : 0;
+		struct lb_quant_panels panels = { .w = &p->w,
+						  .m = m,
+						  .n = p->n,
+						  .k = p->k,
+						  .n_ordered = rows,
+						  .ordered = ordered,
+						  .parts = p->parts,
+						  .tiles = p->amx,
+						  .x = p->cuts,
+						  .dtype = p->dtype,
+						  .to = p->to + first * bytes };
 		struct cutting cutting = { .p = p, .panels = &panels, .first = first };
-		if (!lb_share(p->exec, m, GRAIN / (p->k + 1) + 1, (half_of(p) * 2 + cut_floats(p)) * 4, cut_row, &cutting) ||
+		if (!lb_share(p->exec, rows > m ? rows : m, GRAIN / (p->k + 1) + 1, (half_of(p) * 2 + cut_floats(p)) * 4, cut_row,
+			      &cutting) ||
 		    !lb_multiply_quant_panels(p->exec, &panels))
 			return false;
 		for (int64_t i = 0; i < m; i++) {
@@ -454,8 +490,10 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	bool many = !cut && p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : panels ? 1 : AT_ONCE;
-	p.amx = panels && p.m >= (p.w.group < LB_CUT_TOGETHER ? AMX_LEAST_SMALL : AMX_LEAST) && exec->amx && lb_may_use_amx();
-	int64_t cuts = !cut ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
+	bool tiles = panels && p.m >= (p.w.group < LB_CUT_TOGETHER ? AMX_LEAST_SMALL : AMX_LEAST) && lb_may_use_amx();
+	p.amx = tiles && exec->amx;
+	p.parts = !tiles || rounded ? 0 : x->dtype == LB_BF16 ? 1 : x->dtype == LB_F16 ? 2 : LB_PARTS;
+	int64_t cuts = !cut || p.parts ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
 	bool in_place = many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
 	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, cuts))
 		return false;

@@ -5,12 +5,14 @@
 
 enum {
 	DEPTH = 512,  /* elements of a panel, a multiple of every group: its codes stay in the nearest cache */
+	DEPTH_PARTS = 128, /* in parts, they and their codes stay there */
 	GROUPS = 128, /* whose scales are there at once; DEPTH or a multiple of it, whatever the group */
 	GRAIN = 1 << 20,
 };
+_Static_assert(2 * DEPTH_PARTS <= DEPTH, "room for pairs");
 
 struct room {
-	uint8_t codes[2 * LB_PANEL_COLUMNS * DEPTH];
+	uint8_t codes[LB_PANEL_COLUMNS * DEPTH];
 	float scales[LB_PANEL_COLUMNS * GROUPS], biases[LB_PANEL_COLUMNS * GROUPS];
 	float lines[2][LB_STRIP * GROUPS]; /* of a strip, before they are turned */
 	float sums[];
@@ -36,35 +38,28 @@ static int64_t spans_of(int group, int64_t k)
 	return together_of(k) * (group < LB_CUT_TOGETHER ? LB_CUT_TOGETHER / group : 1) * LB_CUT_ROWS;
 }
 
-/* Of the digits of LB_CUT_ROWS rows: affine codes want two tiles of 64 bytes a row for three planes. */
-static int64_t digit_bytes(int planes, int64_t k)
+/* Of the elements of LB_CUT_ROWS rows. */
+static int64_t element_bytes(int parts, int64_t k)
 {
-	return together_of(k) * (planes > 1 ? 4 : 1) * LB_CUT_ROWS * LB_CUT_TOGETHER;
+	return together_of(k) * (parts ? 2 * parts : 1) * LB_CUT_ROWS * LB_CUT_TOGETHER;
 }
 
-static int64_t block_bytes(int planes, int group, int64_t k)
+static int64_t block_bytes(int parts, int group, int64_t k)
 {
-	return digit_bytes(planes, k) + 3 * 4 * spans_of(group, k);
+	return element_bytes(parts, k) + 3 * 4 * spans_of(group, k);
 }
 
-int64_t lb_quant_panels_room(int planes, int group, int64_t m, int64_t k)
+int64_t lb_quant_panels_room(int parts, int group, int64_t m, int64_t k)
 {
-	return (m + LB_CUT_ROWS - 1) / LB_CUT_ROWS * block_bytes(planes, group, k);
+	return (m + LB_CUT_ROWS - 1) / LB_CUT_ROWS * block_bytes(parts, group, k);
 }
 
-static struct lb_cut_rows block_at(const struct lb_quant_panels *p, int64_t block)
+struct lb_amx_rows lb_quant_panels_rows(const struct lb_quant_panels *p, int64_t row)
 {
-	int planes = p->x->planes;
 	int64_t spans = spans_of(p->w->group, p->k);
-	int8_t *digits = (int8_t *)p->ordered + block * block_bytes(planes, p->w->group, p->k);
-	float *steps = (float *)(void *)(digits + digit_bytes(planes, p->k));
-	return (struct lb_cut_rows){ digits, steps, steps + spans, (int32_t *)steps + 2 * spans };
-}
-
-void lb_quant_panels_order(const struct lb_quant_panels *p, const struct lb_cut *x, int64_t row)
-{
-	struct lb_cut_rows to = block_at(p, row / LB_CUT_ROWS);
-	p->w->tiles->order_cut(x, p->w->kind == LB_CODES_E2M1, p->w->group, p->k, (int)(row % LB_CUT_ROWS), &to);
+	char *elements = (char *)p->ordered + row / LB_CUT_ROWS * block_bytes(p->parts, p->w->group, p->k);
+	float *sums = (float *)(void *)(elements + element_bytes(p->parts, p->k));
+	return (struct lb_amx_rows){ elements, sums, sums + spans, (int32_t *)sums + 2 * spans };
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -98,38 +93,45 @@ static void turn_scales(const struct lb_quant_panels *p, int64_t line, int64_t b
 	}
 }
 
+/* Those of zeros among them. */
+static int64_t rows_of(const struct lb_quant_panels *p)
+{
+	return p->n_ordered > p->m ? p->n_ordered : p->m;
+}
+
 /* LB_PANEL_COLUMNS columns of the result. */
 static void multiply_columns(void *arg, void *scratch, int64_t task)
 {
 	const struct lb_quant_panels *p = arg;
 	const struct lb_tiles *tiles = p->w->tiles;
 	struct room *room = scratch;
-	bool e2m1 = p->w->kind == LB_CODES_E2M1, twice = p->n_ordered && !e2m1 && p->x->planes > 1;
-	struct lb_panel panel = { .e2m1 = e2m1,
-				  .twice = twice,
+	struct lb_panel panel = { .e2m1 = p->w->kind == LB_CODES_E2M1,
 				  .group = p->w->group,
 				  .codes = room->codes,
-				  .codes_apart = LB_STRIP * DEPTH * (twice ? 2 : 1),
+				  .codes_apart = LB_STRIP * DEPTH,
 				  .scales_apart = LB_STRIP * GROUPS };
-	struct lb_cut_rows blocks[LB_QUANT_PANELS_ROWS / LB_CUT_ROWS];
-	for (int64_t i = 0; i * LB_CUT_ROWS < p->n_ordered; i++)
-		blocks[i] = block_at(p, i);
+	struct lb_amx_rows blocks[LB_QUANT_PANELS_ROWS / LB_CUT_ROWS];
+	for (int64_t i = 0; i < p->n_ordered; i += LB_CUT_ROWS)
+		blocks[i / LB_CUT_ROWS] = lb_quant_panels_rows(p, i);
 	int64_t line = task * LB_PANEL_COLUMNS, lines = least(p->n - line, LB_PANEL_COLUMNS);
-	memset(room->sums, 0, (size_t)(p->m * LB_PANEL_COLUMNS) * sizeof *room->sums);
+	memset(room->sums, 0, (size_t)(rows_of(p) * LB_PANEL_COLUMNS) * sizeof *room->sums);
 	for (int64_t at = 0; at < p->k; at += panel.depth) {
 		int64_t group = at / panel.group, from = group % GROUPS;
 		if (from == 0)
 			turn_scales(p, line, group, least(p->k / panel.group - group, GROUPS), room);
 		panel.scales = room->scales + from * LB_STRIP;
 		panel.biases = room->biases + from * LB_STRIP;
-		panel.depth = least(p->k - at, DEPTH);
+		panel.depth = least(p->k - at, p->parts ? DEPTH_PARTS : DEPTH);
 		for (int64_t i = 0; i < LB_PANEL_COLUMNS; i += LB_STRIP)
-			tiles->pack_strip(panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2,
-					  p->w->words_row, lines - i, panel.depth, twice, room->codes + i / LB_STRIP * panel.codes_apart);
+			(p->parts ? tiles->pack_strip_pairs : tiles->pack_strip)(
+			    panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2, p->w->words_row,
+			    lines - i, panel.depth, room->codes + i / LB_STRIP * panel.codes_apart);
 		if (p->n_ordered)
-			tiles->multiply_panel_amx(&panel, p->n_ordered, blocks, p->x->planes, at, room->sums, LB_PANEL_COLUMNS);
-		tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at, room->sums + p->n_ordered * LB_PANEL_COLUMNS,
-				      LB_PANEL_COLUMNS);
+			(p->tiles ? tiles->multiply_panel_amx : tiles->multiply_panel_parts)(
+			    &panel, p->n_ordered, blocks, p->parts, at, room->sums, LB_PANEL_COLUMNS);
+		if (p->n_ordered < p->m)
+			tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at,
+					      room->sums + p->n_ordered * LB_PANEL_COLUMNS, LB_PANEL_COLUMNS);
 	}
 	for (int64_t i = 0; i < p->m; i++)
 		tiles->convert(p->dtype, LB_F32)(lines, p->to + (i * p->n + line) * lb_width_of(p->dtype),
@@ -139,7 +141,7 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 bool lb_multiply_quant_panels(struct lb_exec *exec, const struct lb_quant_panels *panels)
 {
 	struct lb_quant_panels p = *panels;
-	int64_t nbytes = (int64_t)sizeof(struct room) + p.m * LB_PANEL_COLUMNS * (int64_t)sizeof(float);
+	int64_t nbytes = (int64_t)sizeof(struct room) + rows_of(&p) * LB_PANEL_COLUMNS * (int64_t)sizeof(float);
 	return lb_share(exec, (p.n + LB_PANEL_COLUMNS - 1) / LB_PANEL_COLUMNS,
 			GRAIN / (p.m * p.k * LB_PANEL_COLUMNS + 1) + 1, nbytes, multiply_columns, &p);
 }

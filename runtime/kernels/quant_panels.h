@@ -11,19 +11,23 @@ struct lb_quant_panels {
 	const struct lb_quant_matrix *w; /* n rows of k codes */
 	int64_t m, n, k;
 	/* The first rows of x are multiplied by AMX, LB_CUT_ROWS / 2 or several times as many or none, and in its order: room of
-	 * lb_quant_panels_room(). */
+	 * lb_quant_panels_room(). As so many parts each; 0: cut into bytes. Of parts they are all rows, and some of zeros;
+	 * `tiles` being false these are multiplied without it, to the same bits. */
 	int64_t n_ordered;
 	void *ordered;
-	const struct lb_cut *x; /* the others; one at least that is cut alike, filled in or not */
+	int parts;
+	bool tiles;
+	const struct lb_cut *x; /* the others */
 	int dtype;
 	char *to; /* m rows of n elements */
 };
 
 /* Whether this processor multiplies bytes fast enough. */
 bool lb_has_quant_panels(void);
-/* Bytes for m rows in AMX's order, and a row put into it. */
-int64_t lb_quant_panels_room(int planes, int group, int64_t m, int64_t k);
-void lb_quant_panels_order(const struct lb_quant_panels *panels, const struct lb_cut *x, int64_t row);
+/* Bytes for m rows in AMX's order. */
+int64_t lb_quant_panels_room(int parts, int group, int64_t m, int64_t k);
+/* Where the block of rows is that `row` is one of. */
+struct lb_amx_rows lb_quant_panels_rows(const struct lb_quant_panels *panels, int64_t row);
 /* The bits of an element depend on its row and column alone. False without memory. */
 bool lb_multiply_quant_panels(struct lb_exec *exec, const struct lb_quant_panels *panels);
 

@@ -98,12 +98,12 @@ struct lb_cut {
 	int32_t *wholes; /* sums of 16 elements, in steps; for a multiple of LB_CUT_TOGETHER elements */
 };
 
-/* Codes of 4 bits of LB_STRIPS strips of LB_STRIP rows, as pack_strip() unpacks them, `codes_apart` bytes from strip to
- * strip; `twice`: those of 32 elements are there sixteenfold, and then as they are, for what AMX multiplies of three planes. Their scales and, but for e2m1, biases are `scales_apart` floats from strip to strip: the rows' of a group beside each
- * other. */
+/* Codes of 4 bits of LB_STRIPS strips of LB_STRIP rows, as pack_strip() or pack_strip_pairs() unpacks them, `codes_apart` bytes
+ * from strip to strip. Their scales and, but for e2m1, biases are `scales_apart` floats from strip to strip: the rows' of a group
+ * beside each other. */
 enum { LB_STRIP = 16, LB_STRIPS = 4, LB_PANEL_COLUMNS = LB_STRIP * LB_STRIPS };
 struct lb_panel {
-	bool e2m1, twice;
+	bool e2m1;
 	int group;     /* affine: a multiple of 32 */
 	int64_t depth; /* whole groups */
 	const uint8_t *codes;
@@ -111,13 +111,14 @@ struct lb_panel {
 	int64_t codes_apart, scales_apart;
 };
 
-/* LB_CUT_ROWS rows that are cut alike, or half as many, for AMX. Of LB_CUT_TOGETHER elements after others: tiles
- * of the planes of digits, or, of three with affine codes, two of numbers of 12 bits. Of each span of elements that is summed at once, LB_CUT_TOGETHER or a smaller group: the rows' steps,
- * half of them for e2m1, and, for it, what is to be taken off the sums; of each group the sums. */
-enum { LB_CUT_ROWS = 16 };
-struct lb_cut_rows {
-	int8_t *digits;
-	float *steps, *sums;
+/* LB_CUT_ROWS rows, or half as many, for AMX: tiles of LB_CUT_TOGETHER elements, of rows that are cut into bytes, or of each of
+ * the parts, bfloat16 numbers, whose sum they are: one makes a bfloat16, two a float16, three a float. `sums`: of each group.
+ * Of bytes alone, of each span of elements that is summed at once, LB_CUT_TOGETHER or a smaller group: the rows' steps, half of
+ * them for e2m1, and, for it, what is to be taken off the sums. */
+enum { LB_CUT_ROWS = 16, LB_PARTS = 3, LB_PARTS_MOST = 0x7b000000 /* 2^119 as a float: 2^8 codes of it are no infinity */ };
+struct lb_amx_rows {
+	void *elements;
+	float *sums, *steps;
 	int32_t *shifts;
 };
 
@@ -253,19 +254,24 @@ struct lb_tiles {
 	void (*dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
 			float *sums);
 	/* With AVX-512 alone, else NULL. Codes of `lines` rows, `row` bytes apart, to bytes of `depth` elements, whole groups: 16
-	 * for each element. `twice` as lb_panel has it: affine ones. */
-	void (*pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, bool twice,
-			   uint8_t *to);
+	 * for each element; to pairs of bfloat16, for the parts of AMX: 32 bytes for each. */
+	void (*pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
+	void (*pack_strip_pairs)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
 	/* sums += x @ the panel, of m rows x that are cut alike, from element `first` on, with which a group begins; needs
 	 * VNNI, too. */
 	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first, float *sums,
 			       int64_t sums_row);
-	/* With AVX-512 alone, else NULL. Puts x in AMX's order, as one of the rows that are cut alike. */
+	/* With AVX-512 alone, else NULL. Puts x in AMX's order, as one of its rows: what is cut into bytes, or n floats in parts. The
+	 * latter is false, and the row anything, if one is 2^119 or larger, or is NaN. */
 	void (*order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
-			  const struct lb_cut_rows *to);
-	/* As multiply_panel, m a multiple of LB_CUT_ROWS / 2. */
-	void (*multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x, int planes,
+			  const struct lb_amx_rows *to);
+	bool (*order_parts)(int64_t n, const float *x, int parts, int group, int row, const struct lb_amx_rows *to);
+	/* As multiply_panel, m a multiple of LB_CUT_ROWS / 2; parts = 0: of bytes. */
+	void (*multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
 				   int64_t first, float *sums, int64_t sums_row);
+	/* The same, bit for bit, for a debugger's call, which must not use tiles. */
+	void (*multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
+				     int64_t first, float *sums, int64_t sums_row);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
 	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);
 };

@@ -193,6 +193,14 @@ static inline char *element(const struct lb_view *view, int64_t i)
 	return (char *)view->data + offset * width(view->dtype);
 }
 
+/* The same bits, of which those of a NaN are free. */
+static inline void check_same_bits(const char *a, const char *b, int64_t n, int dtype)
+{
+	for (int64_t i = 0; i < n; i++, a += width(dtype), b += width(dtype))
+		if (!isnan(real_of(a, dtype, 0)) || !isnan(real_of(b, dtype, 0)))
+			assert_memory_equal(a, b, (size_t)width(dtype));
+}
+
 /* Equal as numbers (NaN equals NaN) within `ulps` of the dtype's precision. */
 static inline bool near(double got, double wanted, int dtype, double ulps)
 {

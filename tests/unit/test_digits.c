@@ -153,16 +153,18 @@ static void products(void **state)
 							      groups % 3 * 256 / formats[f].group);
 }
 
-/* For AMX: the codes of 32 elements are there sixteenfold, and then as in `plain`. */
-static void strip_is_twice(const uint8_t *from, int64_t row, int64_t lines, int64_t depth, const uint8_t *plain)
+/* For AMX: elements i and i + 4 of eight are a pair of bfloat16. */
+static void strip_is_pairs(int kind, const uint8_t *from, int64_t row, int64_t lines, int64_t depth)
 {
-	enum { SPAN = 32 * LB_STRIP };
-	uint8_t *twice = keep(2 * depth * LB_STRIP);
-	lb_tiles()->pack_strip(false, from, row, lines, depth, true, twice);
-	for (int64_t i = 0; i < depth * LB_STRIP; i++) {
-		assert_int_equal(twice[i / SPAN * 2 * SPAN + i % SPAN], plain[i] * 16);
-		assert_int_equal(twice[(i / SPAN * 2 + 1) * SPAN + i % SPAN], plain[i]);
-	}
+	static const double e2m1[] = LB_E2M1_VALUES;
+	uint16_t *pairs = keep(2 * depth * LB_STRIP);
+	lb_tiles()->pack_strip_pairs(kind, from, row, lines, depth, (uint8_t *)pairs);
+	for (int64_t i = 0; i < LB_STRIP; i++)
+		for (int64_t k = 0; k < depth; k++) {
+			int code = i < lines ? from[i * row + k / 2] >> (k % 2 * 4) & 15 : 0;
+			uint16_t got = pairs[k / 8 * 128 + k % 4 * 32 + i * 2 + k / 4 % 2];
+			assert_true((double)lb_bits_to_float((uint32_t)got << 16) == (kind ? e2m1[code] : code));
+		}
 }
 
 /* Strips that end where memory does: of every number of lines, and of depths that are no multiple of what is turned at once. */
@@ -186,15 +188,14 @@ static void strips(void **state)
 				for (int64_t i = 0; i < lines * row - (row - depth / 2); i++)
 					from[i] = (uint8_t)draw();
 				uint8_t *to = keep(depth * LB_STRIP);
-				tiles->pack_strip(kind, from, row, lines, depth, false, to);
+				tiles->pack_strip(kind, from, row, lines, depth, to);
 				for (int64_t i = 0; i < LB_STRIP; i++)
 					for (int64_t k = 0; k < depth; k++) {
 						int code = i < lines ? from[i * row + k / 2] >> (k % 2 * 4) & 15 : 0;
 						int got = to[k / 8 * 128 + k % 2 * 64 + i * 4 + k / 2 % 4];
 						assert_int_equal(got, kind ? (int)(e2m1[code] * 2) + LB_E2M1_SHIFT : code);
 					}
-				if (kind == 0 && depth % 32 == 0)
-					strip_is_twice(from, row, lines, depth, to);
+				strip_is_pairs(kind, from, row, lines, depth);
 				munmap(pages, (size_t)(room + page));
 				free_kept();
 			}
@@ -357,49 +358,124 @@ static void many_rows(void **state)
 		}
 }
 
-/* With AMX and without it: the same bits, whatever the rows, columns and formats; one row is not finite. */
+static const struct lb_quant_format four_bits[] = {
+	{ LB_QUANT_AFFINE, 4, 32 }, { LB_QUANT_AFFINE, 4, 64 }, { LB_QUANT_AFFINE, 4, 128 },
+	{ LB_QUANT_MXFP4, 4, 32 },  { LB_QUANT_NVFP4, 4, 16 },
+};
+
+/* n rows of k numbers from -1 to 1. */
+static struct lb_quant_view make_quantised(const struct lb_quant_format *format, int64_t n, int64_t k)
+{
+	bool affine = format->mode == LB_QUANT_AFFINE;
+	struct lb_view w = make_view(LB_F32, 2, (int64_t[]){ n, k });
+	struct lb_quant_view q = { .format = *format };
+	for (int64_t i = 0; i < n * k; i++)
+		((float *)w.data)[i] = uniform();
+	q.words = make_view(LB_U32, 2, (int64_t[]){ n, k / 8 });
+	q.scales = make_view(affine ? LB_F32 : LB_U8, 2, (int64_t[]){ n, k / format->group });
+	check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_WORDS, &w, NULL, q.words.data));
+	check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_SCALES, &w, NULL, q.scales.data));
+	if (affine) {
+		q.extra = make_view(LB_F32, 2, (int64_t[]){ n, k / format->group });
+		check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_BIASES, &w, NULL, q.extra.data));
+	}
+	return q;
+}
+
+/* With AMX and where it must not be used, as in a debugger's call: the same bits, whatever the rows, columns and formats; one row is not finite. */
 static void amx_changes_no_bit(void **state)
 {
-	static const struct lb_quant_format formats[] = {
-		{ LB_QUANT_AFFINE, 4, 32 }, { LB_QUANT_AFFINE, 4, 64 }, { LB_QUANT_AFFINE, 4, 128 },
-		{ LB_QUANT_MXFP4, 4, 32 },  { LB_QUANT_NVFP4, 4, 16 },
-	};
 	static const int64_t rows[] = { 7, 8, 9, 15, 16, 17, 24, 31, 40, 260, 267 };
 	(void)state;
 	if (!lb_may_use_amx())
 		skip();
 	for (int f = 0; f < 5; f++)
-		for (int r = 0; r < 11; r++)
-			for (int how = LB_QUANT_TRANSPOSED; how <= (LB_QUANT_TRANSPOSED | LB_QUANT_ROUNDED); how += LB_QUANT_ROUNDED) {
-				const struct lb_quant_format *format = &formats[f];
-				bool affine = format->mode == LB_QUANT_AFFINE;
-				int64_t m = rows[r], n = 3 + r * 13, k = format->group * (1 + (r * 5 + f) % 12);
-				struct lb_view x = make_view(LB_F32, 2, (int64_t[]){ m, k });
-				struct lb_view w = make_view(LB_F32, 2, (int64_t[]){ n, k });
-				struct lb_quant_view q = { .format = *format };
-				make_x(x.data, m * k);
-				for (int64_t i = 0; i < n * k; i++)
-					((float *)w.data)[i] = uniform();
-				((float *)x.data)[(m / 2) * k + 3] = INFINITY;
-				q.words = make_view(LB_U32, 2, (int64_t[]){ n, k / 8 });
-				q.scales = make_view(affine ? LB_F32 : LB_U8, 2, (int64_t[]){ n, k / format->group });
-				check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_WORDS, &w, NULL, q.words.data));
-				check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_SCALES, &w, NULL, q.scales.data));
-				if (affine) {
-					q.extra = make_view(LB_F32, 2, (int64_t[]){ n, k / format->group });
-					check_ok(lb_kernel_quantize(&exec_all, format, LB_QUANT_BIASES, &w, NULL, q.extra.data));
+		for (int way = 0; way < 11 * 2; way++) {
+			int r = way % 11;
+			const struct lb_quant_format *format = &four_bits[f];
+			int64_t m = rows[r], n = 3 + r * 13, k = format->group * (1 + (r * 5 + f) % 12);
+			struct lb_view x = make_view(LB_F32, 2, (int64_t[]){ m, k });
+			struct lb_quant_view q = make_quantised(format, n, k);
+			make_x(x.data, m * k);
+			((float *)x.data)[(m / 2) * k + 3] = INFINITY;
+			float *with = keep(m * n * 4), *without = keep(m * n * 4);
+			int how = LB_QUANT_TRANSPOSED | (way > r ? LB_QUANT_ROUNDED : 0);
+			exec_all.amx = true;
+			check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, how, with));
+			exec_all.amx = false;
+			check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, how, without));
+			exec_all.amx = true;
+			for (int64_t i = 0; i < m * n; i++)
+				if (memcmp(&with[i], &without[i], 4) != 0 && !(isnan(with[i]) && isnan(without[i])))
+					fail_msg("format %d, %lld x %lld x %lld, element %lld: %a, without %a", f, (long long)m,
+						 (long long)n, (long long)k, (long long)i, (double)with[i], (double)without[i]);
+			free_kept();
+		}
+}
+
+/* Element (i, j) of a product, in double, and what of it is lost at most. */
+static double exact_product(const struct lb_view *x, const struct lb_quant_view *q, int64_t i, int64_t j, double *size)
+{
+	static const double e2m1[] = LB_E2M1_VALUES;
+	bool affine = q->format.mode == LB_QUANT_AFFINE;
+	int64_t k = x->shape[1], groups = k / q->format.group;
+	double sum = *size = 0;
+	for (int64_t at = 0; at < k; at++) {
+		int64_t g = j * groups + at / q->format.group;
+		int code = ((const uint8_t *)q->words.data)[j * k / 2 + at / 2] >> (at % 2 * 4) & 15;
+		uint8_t byte = affine ? 0 : ((const uint8_t *)q->scales.data)[g];
+		double scale = affine ? ((const float *)q->scales.data)[g]
+				      : q->format.mode == LB_QUANT_MXFP4 ? lb_e8m0_to_float(byte) : lb_e4m3_to_float(byte);
+		double bias = affine ? ((const float *)q->extra.data)[g] : 0, of = real_of(element(x, i * k + at), x->dtype, 0);
+		sum += of * ((affine ? code : e2m1[code]) * scale + bias);
+		*size += fabs(of * scale) * 15 + fabs(of * bias);
+	}
+	return sum;
+}
+
+/* Of x as it is, in parts of bfloat16: near the same in double, in each dtype; the same bits with one thread or all, and of a
+ * row whatever the others are; a row that no parts make up is multiplied nevertheless. */
+static void amx_takes_x_as_it_is(void **state)
+{
+	static const int64_t rows[] = { 16, 17, 24, 31, 40, 130, 267 };
+	static const int dtypes[] = { LB_F32, LB_F16, LB_BF16 };
+	(void)state;
+	if (!lb_may_use_amx())
+		skip();
+	for (int f = 0; f < 5 * 3; f++)
+		for (int r = 0; r < 7; r++) {
+			const struct lb_quant_format *format = &four_bits[f % 5];
+			int dtype = dtypes[f / 5];
+			int64_t least = format->group < 32 ? 128 : 16, m = rows[r] + least - 16, n = 3 + r * 23;
+			int64_t k = format->group * (1 + (r * 5 + f) % 30), bytes = width(dtype);
+			struct lb_view x = make_view(dtype, 2, (int64_t[]){ m, k }), few = x;
+			struct lb_quant_view q = make_quantised(format, n, k);
+			for (int64_t i = 0; i < m * k; i++)
+				put_real((char *)x.data + i * bytes, dtype, uniform() * exp2(dtype == LB_F16 ? i % 5 : i % 5 * 9 - 20));
+			put_real((char *)x.data + ((m / 2) * k + 3) * bytes, dtype, INFINITY);
+			put_real((char *)x.data + ((m / 3) * k + 5) * bytes, dtype, dtype == LB_F16 ? 65504 : 0x1p125);
+			int64_t of_few = few.shape[0] = m - 3 < least ? least : m - 3;
+			char *to = keep(m * n * bytes), *alone = keep(m * n * bytes), *some = keep(m * n * bytes);
+			check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, LB_QUANT_TRANSPOSED, to));
+			check_ok(lb_kernel_quantized_matmul(&exec_alone, &x, &q, LB_QUANT_TRANSPOSED, alone));
+			check_ok(lb_kernel_quantized_matmul(&exec_all, &few, &q, LB_QUANT_TRANSPOSED, some));
+			check_same_bits(to, alone, m * n, dtype);
+			check_same_bits(to, some, of_few * n, dtype);
+			for (int64_t i = 0; i < m * n; i++) {
+				double size, sum = exact_product(&x, &q, i / n, i % n, &size), got = real_of(to + i * bytes, dtype, 0);
+				char wanted[8];
+				if (!isfinite(sum)) {
+					assert_true(isnan(sum) ? isnan(got) : got == sum);
+					continue;
 				}
-				float *with = keep(m * n * 4), *without = keep(m * n * 4);
-				exec_all.amx = true;
-				check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, how, with));
-				exec_all.amx = false;
-				check_ok(lb_kernel_quantized_matmul(&exec_all, &x, &q, how, without));
-				for (int64_t i = 0; i < m * n; i++)
-					if (memcmp(&with[i], &without[i], 4) != 0 && !(isnan(with[i]) && isnan(without[i])))
-						fail_msg("format %d, %lld x %lld x %lld, element %lld: %a, without %a", f, (long long)m,
-							 (long long)n, (long long)k, (long long)i, (double)with[i], (double)without[i]);
-				free_kept();
+				put_real(wanted, dtype, sum);
+				double rounding = dtype == LB_F32 ? 0 : fabs(sum) * (dtype == LB_F16 ? 0x1p-10 : 0x1p-7) + 0x1p-24;
+				if (fabs(got - sum) > size * 0x1p-21 + rounding && real_of(wanted, dtype, 0) != got)
+					fail_msg("format %d, dtype %d, %lld x %lld x %lld, element %lld: %g, not %g", f % 5, dtype,
+						 (long long)m, (long long)n, (long long)k, (long long)i, got, sum);
 			}
+			free_kept();
+		}
 }
 
 int main(void)
@@ -412,6 +488,7 @@ int main(void)
 		cmocka_unit_test(strips),
 		cmocka_unit_test(many_rows),
 		cmocka_unit_test(amx_changes_no_bit),
+		cmocka_unit_test(amx_takes_x_as_it_is),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,14 +158,6 @@ static void running_sums(void **state)
 			}
 }
 
-/* The same bits, of which those of a NaN are free. */
-static void check_same_bits(const char *a, const char *b, int64_t n, int dtype)
-{
-	for (int64_t i = 0; i < n; i++, a += width(dtype), b += width(dtype))
-		if (!isnan(real_of(a, dtype, 0)) || !isnan(real_of(b, dtype, 0)))
-			assert_memory_equal(a, b, (size_t)width(dtype));
-}
-
 /* All instruction sets give the bits of the lowest. */
 static void running_sums_on_each_instruction_set(void **state)
 {

@@ -93,9 +93,12 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.pack_amx = LB_ISA_NAME(lb_tile_pack_amx),
 	.multiply_amx = LB_ISA_NAME(lb_tile_multiply_amx),
 	.pack_strip = LB_ISA_NAME(lb_tile_pack_strip),
+	.pack_strip_pairs = LB_ISA_NAME(lb_tile_pack_strip_pairs),
 	.multiply_panel = LB_ISA_NAME(lb_tile_multiply_panel),
 	.order_cut = LB_ISA_NAME(lb_tile_order_cut),
+	.order_parts = LB_ISA_NAME(lb_tile_order_parts),
 	.multiply_panel_amx = LB_ISA_NAME(lb_tile_multiply_panel_amx),
+	.multiply_panel_parts = LB_ISA_NAME(lb_tile_multiply_panel_parts),
 #endif
 	.softmax = LB_ISA_NAME(lb_tile_softmax),
 	.norm = LB_ISA_NAME(lb_tile_norm),

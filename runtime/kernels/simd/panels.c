@@ -36,29 +36,47 @@ static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64
 	LB_ISA_NAME(lb_tile_turn)(words, LB_STRIP, some, 16, false);
 }
 
-void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
-				     bool twice, uint8_t *to)
+/* Eight codes of each line are a vector of `words`, of which there are up to 16 at a time. */
+#define EACH_EIGHT(body) \
+	for (int64_t at = 0; at < depth / 8; at += 16) { \
+		uint32_t words[16 * LB_STRIP] __attribute__((aligned(64))); \
+		int64_t n = depth / 8 - at; \
+		turn_words(words, from + at * 4, row, lines, n); \
+		for (int64_t i = 0; i < (n < 16 ? n : 16); i++) { \
+			__m512i eight = _mm512_load_si512(words + i * LB_STRIP); \
+			body \
+		} \
+	}
+
+void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to)
 {
 	__m512i mask = _mm512_set1_epi8(15);
 	__m512i values = _mm512_broadcast_i32x4(_mm_setr_epi8(LB_E2M1_BYTES));
-	for (int64_t at = 0; at < depth / 8; at += 16) {
-		uint32_t words[16 * LB_STRIP] __attribute__((aligned(64)));
-		int64_t n = depth / 8 - at;
-		turn_words(words, from + at * 4, row, lines, n);
-		for (int64_t i = 0; i < (n < 16 ? n : 16); i++, to += EIGHT) {
-			if (twice && i % 4 == 0)
-				to += LB_PANEL_TWICE;
-			__m512i eight = _mm512_load_si512(words + i * LB_STRIP);
-			__m512i even = _mm512_and_si512(eight, mask);
-			__m512i odd = _mm512_and_si512(_mm512_srli_epi16(eight, 4), mask);
-			_mm512_storeu_si512(to, e2m1 ? _mm512_shuffle_epi8(values, even) : even);
-			_mm512_storeu_si512(to + EIGHT / 2, e2m1 ? _mm512_shuffle_epi8(values, odd) : odd);
-			if (twice) {
-				_mm512_storeu_si512(to - LB_PANEL_TWICE, _mm512_slli_epi16(even, 4));
-				_mm512_storeu_si512(to - LB_PANEL_TWICE + EIGHT / 2, _mm512_slli_epi16(odd, 4));
-			}
+	EACH_EIGHT({
+		__m512i even = _mm512_and_si512(eight, mask);
+		__m512i odd = _mm512_and_si512(_mm512_srli_epi16(eight, 4), mask);
+		_mm512_storeu_si512(to, e2m1 ? _mm512_shuffle_epi8(values, even) : even);
+		_mm512_storeu_si512(to + EIGHT / 2, e2m1 ? _mm512_shuffle_epi8(values, odd) : odd);
+		to += EIGHT;
+	})
+}
+
+void LB_ISA_NAME(lb_tile_pack_strip_pairs)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
+					   uint8_t *to)
+{
+	static const float of_e2m1[] = LB_E2M1_VALUES;
+	uint16_t values[32]; /* twice the same, as the lowest bit of the code that comes next is looked up, too */
+	for (int i = 0; i < 32; i++)
+		values[i] = (uint16_t)(lb_float_to_bits(e2m1 ? of_e2m1[i % 16] : (float)(i % 16)) >> 16);
+	__m512i table = _mm512_loadu_si512(values);
+	EACH_EIGHT({
+		LB_UNROLL
+		for (int k = 0; k < 4; k++) {
+			_mm512_storeu_si512(to, _mm512_permutexvar_epi16(eight, table));
+			eight = _mm512_srli_epi16(eight, 4);
+			to += 64;
 		}
-	}
+	})
 }
 
 /* ---- products ---- */
@@ -106,7 +124,7 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 		     const struct lb_panel *panel, int first_strip, const struct lb_cut *x, int64_t first, float *sums,
 		     int64_t sums_row)
 {
-	const uint8_t *codes = panel->codes + first_strip * panel->codes_apart + (panel->twice ? LB_PANEL_TWICE : 0);
+	const uint8_t *codes = panel->codes + first_strip * panel->codes_apart;
 	const float *scales = panel->scales + first_strip * panel->scales_apart;
 	const float *biases = panel->biases + first_strip * panel->scales_apart;
 	const int8_t *digits[ROWS];
@@ -119,7 +137,7 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 			sum[r][c] = _mm512_loadu_ps(sums + r * sums_row + c * LB_STRIP);
 	}
 	int64_t group = first / panel->group, ends = panel->group; /* of x; where it ends in the panel */
-	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT * (panel->twice ? 2 : 1)) {
+	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT) {
 		__m512i whole[ROWS][STRIPS];
 		int64_t element = first + at;
 		LB_UNROLL

@@ -1,11 +1,8 @@
-/* The functions that multiply a panel, with VNNI (panels.c) or AMX (panels_amx.c): KIND(name, e2m1, planes, elements whose scale is
- * one). */
+/* The functions that multiply a panel with VNNI: KIND(name, e2m1, planes, elements whose scale is one). */
 #ifndef LB_KERNELS_SIMD_PANELS_H
 #define LB_KERNELS_SIMD_PANELS_H
 
 #include "kernels/simd/tiles.h"
-
-enum { LB_PANEL_TWICE = LB_CUT_TOGETHER * LB_STRIP }; /* bytes of a span's codes */
 
 #define LB_PANEL_KINDS(KIND) \
 	KIND(affine_1, false, 1, 32) \

@@ -1,11 +1,13 @@
-/* The products of panels.c, bit for bit, by AMX: 16 or 8 rows of digits at a time are a tile for each plane, the codes of a strip
- * another. Of three planes, affine codes leave room in a byte for sixteen times as much, so digits of 8 and of 4 bits beside each
- * other are a number of 12, and two tiles are all 24 bits: fewer sums go through memory. Digits are put in the strips' order
- * first: four even elements, four odd ones, and so on.
+/* Products of a panel of codes of four bits by AMX, 16 or 8 rows of x at a time.
  *
- * What tiles add up, the whole numbers of a span of elements, goes through memory to the vectors that scale it. Stores that
- * wait for their tiles would keep all that comes behind them waiting, so three spans are under way: while one is
- * multiplied, the one before it is stored, and the one before that is scaled. */
+ * x in bytes: the products of panels.c, bit for bit. A tile of digits and one of codes become whole numbers, 32 elements or a
+ * small group at a time. x as it is: each element is the sum of as many bfloat16 as its dtype needs, three for a float, and the
+ * codes are bfloat16, too; a group's products are added up as floats, the parts of an element one after another.
+ *
+ * What a tile sums, that of a span of elements, goes through memory to the vectors that scale it. A store that waits for its
+ * tile would keep all that comes behind it waiting, so three spans are under way: while one is multiplied, the one before it is
+ * stored, and the one before that is scaled. All strips of a panel follow one another, so that this has few beginnings and
+ * ends, and that a panel's elements of x stay in the nearest cache, as its codes do. */
 #include "kernels/codes.h"
 #include "kernels/simd/panels.h"
 
@@ -14,69 +16,24 @@
 
 #include "kernels/simd/amx.h"
 
-enum {
-	EIGHT = 2 * LB_STRIP * 4, /* bytes of eight elements of a strip */
-	ROW = LB_CUT_TOGETHER,    /* bytes of a tile of digits, row by row */
-	TILE = LB_CUT_ROWS * ROW,
-	SUMS = LB_CUT_ROWS * LB_STRIP,
-	WIDE = 2 * ROW, /* bytes of a tile of numbers of 12 bits, row by row */
-	TWO = 2 * LB_CUT_ROWS * WIDE,
-};
+enum { TOGETHER = LB_CUT_TOGETHER, SUMS = LB_CUT_ROWS * LB_STRIP };
 
 #define INSIDE static inline __attribute__((always_inline))
 
-/* ---- digits in order ---- */
+/* ---- rows of x in the tiles' order ---- */
 
-/* 16 whole numbers, even or odd ones, from their planes. */
-static inline __m512i whole_at(const struct lb_cut *x, int64_t at, bool odd)
-{
-	__m512i whole = _mm512_setzero_si512();
-	for (int p = 0; p < LB_PLANES; p++) {
-		const int8_t *digits = x->digits + (2 * p + odd) * x->half + at / 2;
-		whole = _mm512_add_epi32(_mm512_slli_epi32(whole, 8),
-					 _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)digits)));
-	}
-	return whole;
-}
-
-static inline void store_turns(int8_t *to, __m512i even, __m512i odd)
-{
-	__m128i evens = _mm512_cvtepi32_epi8(even), odds = _mm512_cvtepi32_epi8(odd);
-	_mm_store_si128((void *)to, _mm_unpacklo_epi32(evens, odds));
-	_mm_store_si128((void *)(to + ROW / 2), _mm_unpackhi_epi32(evens, odds));
-}
-
-/* A row of two tiles: the upper numbers, and those below, from -2048 to 2047. Of each the upper 8 bits of all come first. */
-static inline void order_two(const struct lb_cut *x, int64_t at, int8_t *to)
-{
-	__m512i even = whole_at(x, at, false), odd = whole_at(x, at, true);
-	__m512i half = _mm512_set1_epi32(2048), four = _mm512_set1_epi32(15);
-	__m512i evens[2], odds[2];
-	evens[0] = _mm512_srai_epi32(_mm512_add_epi32(even, half), 12);
-	odds[0] = _mm512_srai_epi32(_mm512_add_epi32(odd, half), 12);
-	evens[1] = _mm512_sub_epi32(even, _mm512_slli_epi32(evens[0], 12));
-	odds[1] = _mm512_sub_epi32(odd, _mm512_slli_epi32(odds[0], 12));
-	for (int i = 0; i < 2; i++, to += LB_CUT_ROWS * WIDE) {
-		store_turns(to, _mm512_srai_epi32(evens[i], 4), _mm512_srai_epi32(odds[i], 4));
-		store_turns(to + ROW, _mm512_and_si512(evens[i], four), _mm512_and_si512(odds[i], four));
-	}
-}
-
+/* Digits are put in the strips' order: four even elements, four odd ones, and so on. */
 void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
-				    const struct lb_cut_rows *to)
+				    const struct lb_amx_rows *to)
 {
-	int span = group < LB_CUT_TOGETHER ? group : LB_CUT_TOGETHER;
-	bool two = x->planes > 1 && !e2m1;
-	for (int64_t at = 0; two && at < depth; at += LB_CUT_TOGETHER)
-		order_two(x, at, to->digits + at / LB_CUT_TOGETHER * TWO + row * WIDE);
-	for (int64_t at = 0; !two && at < depth; at += LB_CUT_TOGETHER)
-		for (int p = 0; p < x->planes; p++) {
-			int8_t *tile = to->digits + (at / LB_CUT_TOGETHER * x->planes + p) * TILE + row * ROW;
-			__m128i even = _mm_loadu_si128((const void *)(x->digits + 2 * p * x->half + at / 2));
-			__m128i odd = _mm_loadu_si128((const void *)(x->digits + (2 * p + 1) * x->half + at / 2));
-			_mm_store_si128((void *)tile, _mm_unpacklo_epi32(even, odd));
-			_mm_store_si128((void *)(tile + ROW / 2), _mm_unpackhi_epi32(even, odd));
-		}
+	int span = group < TOGETHER ? group : TOGETHER;
+	for (int64_t at = 0; at < depth; at += TOGETHER) {
+		int8_t *line = (int8_t *)to->elements + at * LB_CUT_ROWS + row * TOGETHER;
+		__m128i even = _mm_loadu_si128((const void *)(x->digits + at / 2));
+		__m128i odd = _mm_loadu_si128((const void *)(x->digits + x->half + at / 2));
+		_mm_store_si128((void *)line, _mm_unpacklo_epi32(even, odd));
+		_mm_store_si128((void *)(line + TOGETHER / 2), _mm_unpackhi_epi32(even, odd));
+	}
 	for (int64_t at = 0, i = row; at < depth; at += span, i += LB_CUT_ROWS) {
 		uint32_t all = 0;
 		for (int k = 0; e2m1 && k < span / 16; k++)
@@ -88,173 +45,264 @@ void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group
 		to->sums[g * LB_CUT_ROWS + row] = x->sums[g];
 }
 
+/* Elements i and i + 4 of eight are a pair, as the codes of a word are. */
+bool LB_ISA_NAME(lb_tile_order_parts)(int64_t n, const float *x, int parts, int group, int row, const struct lb_amx_rows *to)
+{
+	__m512i pairs = _mm512_setr_epi32(0x00090001, 0x000b0003, 0x000d0005, 0x000f0007, 0x00190011, 0x001b0013, 0x001d0015,
+					  0x001f0017, 0x00290021, 0x002b0023, 0x002d0025, 0x002f0027, 0x00390031, 0x003b0033,
+					  0x003d0035, 0x003f0037); /* of the upper halves of two vectors of floats */
+	__m512i upper = _mm512_set1_epi32((int)0xffff0000), size = _mm512_set1_epi32(0x7fffffff), most = _mm512_setzero_si512();
+	uint16_t *line = (uint16_t *)to->elements + row * TOGETHER;
+	for (int64_t at = 0; at < n; at += TOGETHER) {
+		__mmask16 more = n - at >= TOGETHER ? (__mmask16)~0u : 0; /* groups are of 16 at least */
+		__m512 rest[] = { _mm512_loadu_ps(x + at), _mm512_maskz_loadu_ps(more, x + at + 16) };
+		if (group < TOGETHER) {
+			to->sums[at / 16 * LB_CUT_ROWS + row] = _mm512_reduce_add_ps(rest[0]);
+			if (more)
+				to->sums[(at / 16 + 1) * LB_CUT_ROWS + row] = _mm512_reduce_add_ps(rest[1]);
+		} else {
+			float *sum = to->sums + at / group * LB_CUT_ROWS + row;
+			*sum = (at % group ? *sum : 0) + _mm512_reduce_add_ps(_mm512_add_ps(rest[0], rest[1]));
+		}
+		for (int i = 0; i < 2; i++)
+			most = _mm512_max_epu32(most, _mm512_and_si512(_mm512_castps_si512(rest[i]), size));
+		for (int p = 0; p < parts; p++, line += LB_CUT_ROWS * TOGETHER) {
+			__m512i bits[] = { _mm512_castps_si512(rest[0]), _mm512_castps_si512(rest[1]) };
+			_mm512_store_si512(line, _mm512_permutex2var_epi16(bits[0], pairs, bits[1]));
+			for (int i = 0; i < 2; i++)
+				rest[i] = _mm512_sub_ps(rest[i], _mm512_castsi512_ps(_mm512_and_si512(bits[i], upper)));
+		}
+	}
+	return _mm512_reduce_max_epu32(most) < LB_PARTS_MOST;
+}
+
 /* ---- products ---- */
 
-/* Tile t, one of six, becomes the sums of the products of digits with the codes in tile 7. The digits do not fit the nearest
- * cache, where the codes are; rows of half a line are taken there, though. */
-INSIDE void multiply_tile(const int t, const int8_t *digits, const int row)
-{
-	if (row == WIDE)
-		lb_amx_load_once(6, digits, WIDE);
-	else
-		lb_amx_load(6, digits, ROW);
-#define CASE(t) \
-	case t: \
-		lb_amx_zero(t); \
-		lb_amx_su(t, 6, 7); \
-		break;
-	switch (t) {
-		CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
-	}
-#undef CASE
-}
-
-INSIDE void store_tile(const int t, int32_t *to)
-{
-#define CASE(t) \
-	case t: lb_amx_store(t, to, 64); break;
-	switch (t) {
-		CASE(0) CASE(1) CASE(2) CASE(3) CASE(4) CASE(5)
-	}
-#undef CASE
-}
-
-/* How a kind is multiplied: known when it is compiled. */
+/* How a kind is multiplied: known when it is compiled, but for a span of more than TOGETHER elements. */
 struct way {
 	bool e2m1;
-	int span;        /* elements whose scale is one */
-	int tiles, bits; /* of which a number is made, the upper ones first; bits of each but that */
-	int row, tile;   /* bytes of digits, from row to row and from tile to tile */
-	int codes;       /* bytes of a span */
+	int parts; /* of x; 0: bytes */
+	int span;  /* elements whose sum is scaled */
+	int wide;  /* bytes of an element, or a part of it, and of a code */
 };
 
-INSIDE struct way way_of(bool e2m1, int planes, int span)
+INSIDE int least(int a, int b)
 {
-	bool two = planes > 1 && !e2m1;
-	return (struct way){ .e2m1 = e2m1,
-			     .span = span,
-			     .tiles = two ? 2 : planes,
-			     .bits = two ? 12 : 8,
-			     .row = two ? WIDE : ROW,
-			     .tile = two ? TWO / 2 : TILE,
-			     .codes = span / 8 * EIGHT * (two ? 2 : 1) };
-}
-
-/* Spans take turns with two sets of tiles. */
-INSIDE void begin_span(const struct way way, int64_t s, const uint8_t *codes, const int8_t *digits, int64_t first)
-{
-	int64_t at = first % ROW + s * way.span;
-	digits += at / ROW * way.tiles * way.tile + at % ROW;
-	lb_amx_load(7, codes + s * way.codes, 64);
-	LB_UNROLL
-	for (int t = 0; t < way.tiles; t++)
-		if (s % 2)
-			multiply_tile(LB_PLANES + t, digits + t * way.tile, way.row);
-		else
-			multiply_tile(t, digits + t * way.tile, way.row);
-}
-
-INSIDE void end_span(const struct way way, int64_t s, int32_t to[2][LB_PLANES][SUMS])
-{
-	LB_UNROLL
-	for (int t = 0; t < way.tiles; t++)
-		if (s % 2)
-			store_tile(LB_PLANES + t, to[1][t]);
-		else
-			store_tile(t, to[0][t]);
-}
-
-INSIDE __m512i whole_of(const struct way way, int32_t from[LB_PLANES][SUMS], int r, const int32_t *shifts)
-{
-	__m512i whole = _mm512_load_si512(from[0] + r * LB_STRIP);
-	LB_UNROLL
-	for (int t = 1; t < way.tiles; t++)
-		whole = _mm512_add_epi32(_mm512_slli_epi32(whole, (unsigned)way.bits),
-					 _mm512_load_si512(from[t] + r * LB_STRIP));
-	return way.e2m1 ? _mm512_sub_epi32(whole, _mm512_set1_epi32(shifts[r])) : whole;
-}
-
-/* Some rows with one strip, all of the panel's depth. */
-INSIDE void multiply(const struct way way, const int rows, const struct lb_panel *panel, int strip,
-		     const struct lb_cut_rows *x, int64_t first, float *sums, int64_t sums_row)
-{
-	int32_t wholes[2][LB_PLANES][SUMS] __attribute__((aligned(64)));
-	const uint8_t *codes = panel->codes + strip * panel->codes_apart;
-	const float *scales = panel->scales + strip * panel->scales_apart;
-	const float *biases = panel->biases + strip * panel->scales_apart;
-	const int8_t *digits = x->digits + first / ROW * way.tiles * way.tile;
-	const float *steps = x->steps + first / way.span * LB_CUT_ROWS;
-	const float *all = x->sums + first / panel->group * LB_CUT_ROWS;
-	const int32_t *shifts = x->shifts + first / way.span * LB_CUT_ROWS;
-	int64_t spans = panel->depth / way.span, ends = panel->group / way.span; /* where a group ends */
-	__m512 sum[LB_CUT_ROWS];
-	LB_UNROLL
-	for (int r = 0; r < rows; r++)
-		sum[r] = _mm512_loadu_ps(sums + r * sums_row);
-	for (int64_t s = -2; s < spans; s++) {
-		if (s + 2 < spans)
-			begin_span(way, s + 2, codes, digits, first);
-		if (s + 1 >= 0 && s + 1 < spans)
-			end_span(way, s + 1, wholes);
-		if (s < 0)
-			continue;
-		__m512 scale = _mm512_loadu_ps(scales);
-		LB_UNROLL
-		for (int r = 0; r < rows; r++) {
-			__m512 whole = _mm512_cvtepi32_ps(whole_of(way, wholes[s % 2], r, shifts));
-			sum[r] = _mm512_fmadd_ps(_mm512_mul_ps(whole, _mm512_set1_ps(steps[r])), scale, sum[r]);
-		}
-		steps += LB_CUT_ROWS;
-		shifts += LB_CUT_ROWS;
-		if (s + 1 < ends)
-			continue;
-		if (!way.e2m1) {
-			__m512 bias = _mm512_loadu_ps(biases);
-			LB_UNROLL
-			for (int r = 0; r < rows; r++)
-				sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(all[r]), bias, sum[r]);
-		}
-		ends += panel->group / way.span;
-		all += LB_CUT_ROWS;
-		scales += LB_STRIP;
-		biases += LB_STRIP;
-	}
-	LB_UNROLL
-	for (int r = 0; r < rows; r++)
-		_mm512_storeu_ps(sums + r * sums_row, sum[r]);
+	return a < b ? a : b;
 }
 
 INSIDE void begin(const struct way way, const int rows)
 {
-	lb_amx_begin_bytes(rows, way.row == WIDE ? WIDE : way.span, 7);
+	lb_amx_begin_bytes(rows, least(way.span, TOGETHER) * way.wide, 7);
 }
 
-/* Each kind, number of planes, length of a span and number of rows, compiled by itself. */
-#define KIND(name, e2m1, planes, span) \
-	static void name(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x, int64_t first, float *sums, \
+/* Tile 0 or 1, as spans take turns, becomes the sums of a span. */
+INSIDE void begin_span(const struct way way, const bool turn, const uint8_t *codes, const char *elements)
+{
+	int row = TOGETHER * way.wide, tile = LB_CUT_ROWS * row;
+	if (turn)
+		lb_amx_zero(1);
+	else
+		lb_amx_zero(0);
+	for (int at = 0; at < way.span; at += TOGETHER, codes += LB_STRIP * row) {
+		lb_amx_load(7, codes, 64);
+		for (int p = 0; p < (way.parts ? way.parts : 1); p++, elements += tile) {
+			lb_amx_load(6, elements, row);
+			if (way.parts && turn)
+				lb_amx_bf16(1, 6, 7);
+			else if (way.parts)
+				lb_amx_bf16(0, 6, 7);
+			else if (turn)
+				lb_amx_su(1, 6, 7);
+			else
+				lb_amx_su(0, 6, 7);
+		}
+	}
+}
+
+/* A row's products with a span of a strip, added to `sum`. */
+INSIDE __m512 scaled(const struct way way, const int32_t *from, __m512 scale, float step, int32_t shift, __m512 sum)
+{
+	if (way.parts)
+		return _mm512_fmadd_ps(_mm512_load_ps(from), scale, sum);
+	__m512i whole = _mm512_load_si512(from);
+	if (way.e2m1)
+		whole = _mm512_sub_epi32(whole, _mm512_set1_epi32(shift));
+	return _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(step)), scale, sum);
+}
+
+struct place {
+	int strip;
+	int64_t span;
+};
+
+INSIDE void go_on(struct place *place, int64_t spans)
+{
+	if (++place->span < spans)
+		return;
+	place->span = 0;
+	place->strip++;
+}
+
+/* Some rows with the panel. */
+INSIDE void multiply(const struct way way, const int rows, const struct lb_panel *panel, const struct lb_amx_rows *x,
+		     int64_t first, float *sums, int64_t sums_row)
+{
+	int32_t results[2][SUMS] __attribute__((aligned(64)));
+	int64_t spans = panel->depth / way.span, all = LB_STRIPS * spans, each = panel->group / way.span;
+	int bytes = LB_CUT_ROWS * way.wide * (way.parts ? way.parts : 1); /* of an element of all rows */
+	const char *elements = (const char *)x->elements + first / TOGETHER * TOGETHER * bytes;
+	const float *steps = x->steps + first / way.span * LB_CUT_ROWS;
+	const int32_t *shifts = x->shifts + first / way.span * LB_CUT_ROWS;
+	const float *totals = x->sums + first / panel->group * LB_CUT_ROWS;
+	struct place ahead = { 0, 0 }, now = { 0, 0 };
+	__m512 sum[LB_CUT_ROWS];
+	for (int64_t t = -2; t < all; t++) {
+		if (t + 2 < all) {
+			int64_t at = first % TOGETHER + ahead.span * way.span;
+			const uint8_t *codes = panel->codes + ahead.strip * panel->codes_apart +
+					       ahead.span * way.span * LB_STRIP * way.wide;
+			const char *from = elements + at / TOGETHER * TOGETHER * bytes + at % TOGETHER * way.wide;
+			if (t & 1)
+				begin_span(way, true, codes, from);
+			else
+				begin_span(way, false, codes, from);
+			go_on(&ahead, spans);
+		}
+		if (t + 1 >= 0 && t + 1 < all) {
+			if (t & 1)
+				lb_amx_store(0, results[0], 64);
+			else
+				lb_amx_store(1, results[1], 64);
+		}
+		if (t < 0)
+			continue;
+		float *to = sums + now.strip * LB_STRIP;
+		if (now.span == 0)
+			LB_UNROLL
+			for (int r = 0; r < rows; r++)
+				sum[r] = _mm512_loadu_ps(to + r * sums_row);
+		int64_t group = now.span / each, scales_at = now.strip * panel->scales_apart + group * LB_STRIP;
+		__m512 scale = _mm512_loadu_ps(panel->scales + scales_at);
+		LB_UNROLL
+		for (int r = 0; r < rows; r++)
+			sum[r] = scaled(way, results[t & 1] + r * LB_STRIP, scale, steps[now.span * LB_CUT_ROWS + r],
+					shifts[now.span * LB_CUT_ROWS + r], sum[r]);
+		if (!way.e2m1 && (now.span + 1) % each == 0) {
+			__m512 bias = _mm512_loadu_ps(panel->biases + scales_at);
+			LB_UNROLL
+			for (int r = 0; r < rows; r++)
+				sum[r] = _mm512_fmadd_ps(_mm512_set1_ps(totals[group * LB_CUT_ROWS + r]), bias, sum[r]);
+		}
+		if (now.span + 1 == spans)
+			LB_UNROLL
+			for (int r = 0; r < rows; r++)
+				_mm512_storeu_ps(to + r * sums_row, sum[r]);
+		go_on(&now, spans);
+	}
+}
+
+/* ---- the same without tiles ---- */
+
+static inline __m512 bf16(uint16_t x)
+{
+	return _mm512_set1_ps(lb_bits_to_float((uint32_t)x << 16));
+}
+
+/* What begin_span() has of a row's parts. A product of tiles adds the sum of its products of even places and that of odd ones;
+ * denormals are 0. */
+__attribute__((noinline)) static __m512 sum_span(const struct way way, const uint8_t *codes, const char *elements)
+{
+	__m512 sum = _mm512_setzero_ps();
+	for (int at = 0; at < way.span; at += TOGETHER, codes += LB_STRIP * TOGETHER * 2)
+		for (int p = 0; p < way.parts; p++, elements += LB_CUT_ROWS * TOGETHER * 2) {
+			const uint16_t *x = (const uint16_t *)(const void *)elements;
+			__m512 even = _mm512_setzero_ps(), odd = even;
+			for (int k = 0; k < least(way.span, TOGETHER); k += 2) {
+				__m512i pairs = _mm512_loadu_si512(codes + k * 32);
+				__m512 upper = _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000)));
+				even = _mm512_fmadd_ps(bf16(x[k]), _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)), even);
+				odd = _mm512_fmadd_ps(bf16(x[k + 1]), upper, odd);
+			}
+			sum = _mm512_add_ps(sum, _mm512_add_ps(even, odd));
+		}
+	return sum;
+}
+
+/* As multiply() does it, where tiles must not be used. */
+static void multiply_by_hand(const struct way way, const struct lb_panel *panel, int rows, const struct lb_amx_rows *x,
+			     int64_t first, float *sums, int64_t sums_row)
+{
+	enum { NO_DENORMALS = 0x8040 };
+	unsigned int before = _mm_getcsr();
+	for (int strip = 0; strip < LB_STRIPS; strip++)
+		for (int64_t at = 0; at < panel->depth; at += way.span) {
+			int64_t here = (first + at) / TOGETHER * TOGETHER * way.parts * LB_CUT_ROWS + (first + at) % TOGETHER;
+			const char *elements = (const char *)x->elements + here * 2;
+			const uint8_t *codes = panel->codes + strip * panel->codes_apart + at * LB_STRIP * 2;
+			int64_t group = at / way.span, scales_at = strip * panel->scales_apart + group * LB_STRIP;
+			const float *totals = x->sums + (first / way.span + group) * LB_CUT_ROWS;
+			for (int r = 0; r < rows; r++) {
+				float *to = sums + r * sums_row + strip * LB_STRIP;
+				_mm_setcsr(before | NO_DENORMALS);
+				__m512 product = sum_span(way, codes, elements + r * TOGETHER * 2);
+				_mm_setcsr(before);
+				__m512 sum = _mm512_fmadd_ps(product, _mm512_loadu_ps(panel->scales + scales_at), _mm512_loadu_ps(to));
+				if (!way.e2m1)
+					sum = _mm512_fmadd_ps(_mm512_set1_ps(totals[r]), _mm512_loadu_ps(panel->biases + scales_at), sum);
+				_mm512_storeu_ps(to, sum);
+			}
+		}
+}
+
+void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
+					       int64_t first, float *sums, int64_t sums_row)
+{
+	const struct way way = { panel->e2m1, parts, panel->group, 2 };
+	for (int64_t i = 0; i < m; i += LB_CUT_ROWS)
+		multiply_by_hand(way, panel, (int)(m - i < LB_CUT_ROWS ? m - i : LB_CUT_ROWS), x + i / LB_CUT_ROWS, first,
+				 sums + i * sums_row, sums_row);
+}
+
+/* ---- kinds ---- */
+
+typedef void function(const struct lb_panel *, int64_t, const struct lb_amx_rows *, int64_t, float *, int64_t);
+
+/* Each kind and number of rows, compiled by itself. */
+#define KIND(name, e2m1, parts, span) \
+	static void name(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int64_t first, float *sums, \
 			 int64_t sums_row) \
 	{ \
-		const struct way way = way_of(e2m1, planes, span); \
+		const struct way way = { e2m1, parts, span, parts ? 2 : 1 }; \
 		begin(way, LB_CUT_ROWS); \
-		for (int c = 0; c < LB_STRIPS; c++) \
-			for (int64_t i = 0; i + LB_CUT_ROWS <= m; i += LB_CUT_ROWS) \
-				multiply(way, LB_CUT_ROWS, panel, c, x + i / LB_CUT_ROWS, first, \
-					 sums + i * sums_row + c * LB_STRIP, sums_row); \
-		if (m % LB_CUT_ROWS) { \
-			int64_t i = m / LB_CUT_ROWS * LB_CUT_ROWS; \
+		for (; m >= LB_CUT_ROWS; m -= LB_CUT_ROWS, x++, sums += LB_CUT_ROWS * sums_row) \
+			multiply(way, LB_CUT_ROWS, panel, x, first, sums, sums_row); \
+		if (m > 0) { \
 			begin(way, LB_CUT_ROWS / 2); \
-			for (int c = 0; c < LB_STRIPS; c++) \
-				multiply(way, LB_CUT_ROWS / 2, panel, c, x + i / LB_CUT_ROWS, first, \
-					 sums + i * sums_row + c * LB_STRIP, sums_row); \
+			multiply(way, LB_CUT_ROWS / 2, panel, x, first, sums, sums_row); \
 		} \
 		lb_amx_end(); \
 	}
-LB_PANEL_KINDS(KIND)
+KIND(affine_bytes, false, 0, 32)
+KIND(e2m1_bytes, true, 0, 32)
+KIND(small_bytes, true, 0, 16)
+#define PARTS(n) \
+	KIND(affine_##n##_32, false, n, 32) \
+	KIND(affine_##n, false, n, panel->group) \
+	KIND(e2m1_##n, true, n, 32) \
+	KIND(small_##n, true, n, 16)
+PARTS(1)
+PARTS(2)
+PARTS(3)
 
-void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_cut_rows *x,
-					     int planes, int64_t first, float *sums, int64_t sums_row)
+void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
+					     int64_t first, float *sums, int64_t sums_row)
 {
-	typedef void function(const struct lb_panel *, int64_t, const struct lb_cut_rows *, int64_t, float *, int64_t);
-	LB_PANEL_FUNCTION(panel, planes)(panel, m, x, first, sums, sums_row);
+	static function *const bytes[] = { affine_bytes, affine_bytes, e2m1_bytes, small_bytes };
+	static function *const of_parts[][4] = { { affine_1_32, affine_1, e2m1_1, small_1 },
+						 { affine_2_32, affine_2, e2m1_2, small_2 },
+						 { affine_3_32, affine_3, e2m1_3, small_3 } };
+	int kind = panel->group == 16 ? 3 : panel->e2m1 ? 2 : panel->group > 32;
+	(parts ? of_parts[parts - 1] : bytes)[kind](panel, m, x, first, sums, sums_row);
 }
 #endif
