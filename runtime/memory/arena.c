@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "memory/buffer.h"
+#include "memory/pages.h"
 #include "memory/thread.h"
 
 enum {
@@ -24,12 +25,11 @@ struct lb_chunk {
 
 static struct lb_chunk *map_chunk(int64_t size)
 {
-	void *at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (at == MAP_FAILED) {
+	struct lb_chunk *chunk = lb_pages_take((size_t)size);
+	if (!chunk) {
 		lb_fail("out of memory: %lld bytes of scratch space wanted", (long long)size);
 		return NULL;
 	}
-	struct lb_chunk *chunk = at;
 	chunk->size = size;
 	chunk->buffer = NULL;
 	return chunk;

@@ -9,6 +9,7 @@
 #include "base/alone.h"
 #include "base/error.h"
 #include "memory/guard.h"
+#include "memory/pages.h"
 #include "memory/thread.h"
 #include "probes.h"
 #include "publish/root.h"
@@ -125,10 +126,7 @@ static void fill_record(struct lb_buffer *buffer, void *data, int64_t nbytes, in
 
 static void *system_take(int64_t capacity, bool mapped)
 {
-	if (!mapped)
-		return aligned_alloc(LB_BUFFER_ALIGN, (size_t)capacity);
-	void *data = mmap(NULL, (size_t)capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return data == MAP_FAILED ? NULL : data;
+	return mapped ? lb_pages_take((size_t)capacity) : aligned_alloc(LB_BUFFER_ALIGN, (size_t)capacity);
 }
 
 /* The memory goes back to where it came from; the record becomes free. */
@@ -374,6 +372,7 @@ void lb_buffers_start(void)
 		limit = (uint64_t)pages * (uint64_t)page / 5 * 4;
 	lb_counters.memory_limit = limit;
 	lb_counters.cache_limit = limit;
+	lb_pages_start();
 }
 
 void lb_buffers_lock(void)

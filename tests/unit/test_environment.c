@@ -9,28 +9,51 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/isa.h"
 #include "graph/start.h"
 #include "kernels/kernels.h"
+#include "memory/pages.h"
 #include "probe.h"
 #include "publish/root.h"
 
 /* What a process made of its settings. */
 struct settings {
-	int64_t threads, isa, strided, events, stacks;
+	int64_t threads, isa, strided, events, stacks, huge;
 };
 
 static const char *program;
+
+enum { HUGE = 2 << 20 };
+
+/* Whether a piece of so many bytes is marked "hg", as /proc/self/smaps says. */
+static bool is_of_huge_pages(size_t nbytes)
+{
+	char *at = lb_pages_take(nbytes), line[256];
+	unsigned long begin, end, address = (unsigned long)at;
+	bool here = false, found = false;
+	FILE *f = fopen("/proc/self/smaps", "r");
+	while (f && fgets(line, sizeof line, f)) {
+		if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+			here = begin <= address && address < end;
+		else if (here && strncmp(line, "VmFlags:", 8) == 0)
+			found = strstr(line, " hg");
+	}
+	if (f)
+		fclose(f);
+	munmap(at, nbytes);
+	return found;
+}
 
 static int child_main(void)
 {
 	lb_start(); /* as where the library is loaded; an archive's part alone does not */
 	struct settings s = {
 		lb_parallel_width(), lb_isa_level(), lb_root->strided, (int64_t)lb_root->flight_capacity,
-		lb_root->want_stack,
+		lb_root->want_stack, is_of_huge_pages(HUGE) + 2 * is_of_huge_pages(HUGE / 2),
 	};
 	return write(STDOUT_FILENO, &s, sizeof s) == sizeof s ? 0 : 1;
 }
@@ -49,6 +72,7 @@ static struct settings settings_with(const char *name, const char *value, char s
 {
 	static const char *const names[] = {
 		"LAZYBONES_THREADS", "LAZYBONES_ISA", "LAZYBONES_STRIDED", "LAZYBONES_EVENTS", "LAZYBONES_STACKS",
+		"LAZYBONES_HUGE_PAGES",
 	};
 	struct settings s;
 	int out[2], err[2], status;
@@ -96,6 +120,20 @@ static void good_ones_count(void **state)
 	assert_string_equal(said, "");
 }
 
+/* Where the kernel has none, it does not mark them. */
+static void large_pieces_are_of_huge_pages(void **state)
+{
+	(void)state;
+	char said[1024];
+
+	if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) != 0)
+		skip();
+	assert_int_equal(settings_with(NULL, NULL, said).huge, 1);
+	assert_int_equal(settings_with("LAZYBONES_HUGE_PAGES", "1", said).huge, 1);
+	assert_int_equal(settings_with("LAZYBONES_HUGE_PAGES", "0", said).huge, 0);
+	assert_string_equal(said, "");
+}
+
 static void too_much_is_the_most(void **state)
 {
 	static const char *const values[] = { "1048577", "4194304", "99999999999999999999" };
@@ -127,6 +165,7 @@ static void bad_ones_are_told_and_ignored(void **state)
 		  { "-1", "many", "4k", "0x10", "-99999999999999999999" } },
 		{ "LAZYBONES_STACKS", "a whole number from 0 to 64", { "-1", "65x", "deep" } },
 		{ "LAZYBONES_ISA", "base, v3, v4, bf16 or amx", { "v5", "V3", "avx2", "v", "v33", " base" } },
+		{ "LAZYBONES_HUGE_PAGES", "0 or 1", { "2", "on", "-1" } },
 		{ "LAZYBONES_STRIDED", "off, warn or stop", { "on", "1", "Warn", "warn,stop" } },
 	};
 	char said[1024], expected[1024];
@@ -158,6 +197,7 @@ int main(int argc, char **argv)
 		return child_main();
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones_count),
+		cmocka_unit_test(large_pieces_are_of_huge_pages),
 		cmocka_unit_test(too_much_is_the_most),
 		cmocka_unit_test(bad_ones_are_told_and_ignored),
 	};
