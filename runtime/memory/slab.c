@@ -127,15 +127,15 @@ static void spill(enum lb_kind kind, struct lb_magazine *magazine, int keep)
 {
 	struct pool *pool = &pools[kind];
 	pthread_mutex_lock(&pool->lock);
-	int n = magazine->n - keep;
+	int n = magazine->n > keep ? magazine->n - keep : 0;
 	/* without room the slots are lost, not the program */
-	if (reserve(pool, (uint64_t)n)) {
+	if (n && reserve(pool, (uint64_t)n)) {
 		void **end = pool->free_list + pool->n_free, **slots = magazine->slots + magazine->n;
 		for (int i = 0; i < n; i++)
 			end[i] = *--slots;
 		pool->n_free += (uint64_t)n;
 	}
-	magazine->n = keep;
+	magazine->n -= n;
 	pthread_mutex_unlock(&pool->lock);
 }
 
