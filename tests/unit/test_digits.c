@@ -461,7 +461,7 @@ static void amx_takes_x_as_it_is(void **state)
 			check_ok(lb_kernel_quantized_matmul(&exec_all, &few, &q, LB_QUANT_TRANSPOSED, some));
 			check_same_bits(to, alone, m * n, dtype);
 			check_same_bits(to, some, of_few * n, dtype);
-			for (int64_t i = 0; i < m * n; i++) {
+			for (int64_t i = 0; i < m * n; i += m < 20 ? 3 : 61) {
 				double size, sum = exact_product(&x, &q, i / n, i % n, &size), got = real_of(to + i * bytes, dtype, 0);
 				char wanted[8];
 				if (!isfinite(sum)) {
