@@ -47,5 +47,6 @@ set input-radix 0x10
 tensor eval lazy
 tensor catch implicit
 continue
-tensor frame 1
+pipe frame function implicit | cat >/dev/null
+pipe tensor locals | grep " x ="
 kill
