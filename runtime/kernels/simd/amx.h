@@ -36,14 +36,13 @@ static inline void lb_amx_begin(void)
 	__asm__ volatile("ldtilecfg %0" : : "m"(config));
 }
 
-/* The tiles from `right` on are what the one before is multiplied with, that is so many rows of some bytes; those before it are
- * rows of 64. */
-static inline void lb_amx_begin_bytes(int rows, int bytes, int right)
+/* Tile 7 is what tile 6, so many rows of some bytes, is multiplied with; those before them are rows of 64 bytes. */
+static inline void lb_amx_begin_rows(int rows, int bytes)
 {
 	struct lb_amx_config config = { .palette = 1 };
 	for (int t = 0; t < 8; t++) {
-		config.row_bytes[t] = (uint16_t)(t == right - 1 ? bytes : 64);
-		config.rows[t] = (uint8_t)(t >= right ? bytes / 4 : rows);
+		config.row_bytes[t] = (uint16_t)(t == 6 ? bytes : 64);
+		config.rows[t] = (uint8_t)(t == 7 ? bytes / 4 : rows);
 	}
 	__asm__ volatile("ldtilecfg %0" : : "m"(config));
 }

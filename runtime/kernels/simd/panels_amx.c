@@ -93,7 +93,7 @@ INSIDE int least(int a, int b)
 
 INSIDE void begin(const struct way way, const int rows)
 {
-	lb_amx_begin_bytes(rows, least(way.span, TOGETHER) * way.wide, 7);
+	lb_amx_begin_rows(rows, least(way.span, TOGETHER) * way.wide);
 }
 
 /* Tile 0 or 1, as spans take turns, becomes the sums of a span. */

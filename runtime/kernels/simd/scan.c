@@ -36,13 +36,6 @@ WIDEN(f64, double, double)
 HALF(f16)
 HALF(bf16)
 
-/* To the second cache: lines a power of two apart, and what they become, have few places in the first. */
-static inline void ask_for(const char *from, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += 64)
-		__builtin_prefetch(from + at, 0, 2);
-}
-
 /* turned[k] = elements k of all lines; n is at most STRETCH, and some beyond it are turned, too. */
 static void turn_4(int64_t n, void *turned, const void *lines)
 {
@@ -109,7 +102,7 @@ CHAINS(chains_f64, double, double)
 			for (int i = 0; i < n_lines; i++) { \
 				const char *line = (const char *)((const T *)from[i] + at); \
 				widen_##name(m, lines[i], (const T *)(const void *)line); \
-				ask_for(line + ahead, STRETCH * sizeof(T)); \
+				lb_prefetch_l2(line + ahead, STRETCH * sizeof(T)); \
 			} \
 			turn_##bytes(m, turned, lines); \
 			chains(m, scan->reverse, scan->inclusive, turned, sums); \

@@ -33,6 +33,13 @@ static inline void lb_prefetch(const void *from, size_t bytes)
 		__builtin_prefetch((const char *)from + at);
 }
 
+/* The same to the L2 cache: what lies powers of two apart has few places in the first. */
+static inline void lb_prefetch_l2(const void *from, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += 64)
+		__builtin_prefetch((const char *)from + at, 0, 2);
+}
+
 /* The sum of LB_LANES lanes, which are used up. */
 static inline double lb_total(double *lanes)
 {
@@ -59,27 +66,22 @@ struct lb_c64 {
 /* A product, rounded. gcc 12 finds complex products in vectorised code and contracts
  * them to fused operations even under -ffp-contract=off; the bits must not depend on
  * the instruction set, so it is kept from seeing through. */
-static inline float lb_times(float a, float b)
-{
-	float product = a * b;
 #if defined __x86_64__
-	__asm__("" : "+x"(product));
+#define LB_UNSEEN(x) __asm__("" : "+x"(x))
 #elif defined __aarch64__
-	__asm__("" : "+w"(product));
+#define LB_UNSEEN(x) __asm__("" : "+w"(x))
+#else
+#define LB_UNSEEN(x) (void)(x)
 #endif
-	return product;
-}
-
-static inline double lb_times_f64(double a, double b)
-{
-	double product = a * b;
-#if defined __x86_64__
-	__asm__("" : "+x"(product));
-#elif defined __aarch64__
-	__asm__("" : "+w"(product));
-#endif
-	return product;
-}
+#define LB_TIMES(name, T) \
+	static inline T name(T a, T b) \
+	{ \
+		T product = a * b; \
+		LB_UNSEEN(product); \
+		return product; \
+	}
+LB_TIMES(lb_times, float)
+LB_TIMES(lb_times_f64, double)
 
 static inline struct lb_c64 lb_times_c64(struct lb_c64 a, struct lb_c64 b)
 {
