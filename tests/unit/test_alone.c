@@ -146,8 +146,10 @@ static bool interrupted(int time)
 static void test_interrupted(void **state)
 {
 	(void)state;
-	if (LB_SANITIZES_THREADS) /* which sees a load and a store in place of one instruction */
+	if (LB_SANITIZES_THREADS) {
+		print_message("skip: ThreadSanitizer has a load and a store in place of one instruction\n");
 		skip();
+	}
 	in_children(5, interrupted);
 }
 

@@ -174,8 +174,10 @@ static void strips(void **state)
 	const struct lb_tiles *tiles = lb_tiles();
 	int64_t page = sysconf(_SC_PAGESIZE);
 	(void)state;
-	if (!lb_has_quant_panels())
+	if (!lb_has_quant_panels()) {
+		print_message("skip: this processor has no AVX512-VNNI\n");
 		skip();
+	}
 	for (int64_t lines = -16; lines <= 32; lines += lines == -16 ? 16 : 1)
 		for (int64_t depth = 16; depth <= 272; depth += 16)
 			for (int kind = 0; kind < 2; kind++) {
@@ -387,8 +389,10 @@ static void amx_changes_no_bit(void **state)
 {
 	static const int64_t rows[] = { 7, 8, 9, 15, 16, 17, 24, 31, 40, 260, 267 };
 	(void)state;
-	if (!lb_may_use_amx())
+	if (!lb_may_use_amx()) {
+		print_message("skip: this processor has no AMX, or Linux gives no tiles\n");
 		skip();
+	}
 	for (int f = 0; f < 5; f++)
 		for (int way = 0; way < 11 * 2; way++) {
 			int r = way % 11;
@@ -440,8 +444,10 @@ static void amx_takes_x_as_it_is(void **state)
 	static const int64_t rows[] = { 16, 17, 24, 31, 40, 130, 267 };
 	static const int dtypes[] = { LB_F32, LB_F16, LB_BF16 };
 	(void)state;
-	if (!lb_may_use_amx())
+	if (!lb_may_use_amx()) {
+		print_message("skip: this processor has no AMX, or Linux gives no tiles\n");
 		skip();
+	}
 	for (int f = 0; f < 5 * 3; f++)
 		for (int r = 0; r < 7; r++) {
 			const struct lb_quant_format *format = &four_bits[f % 5];
