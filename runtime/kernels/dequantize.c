@@ -71,9 +71,6 @@ void lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int rows, int6
 			.words = (const uint8_t *)q->words + (row + r) * q->words_row + begin * q->group_bytes,
 			.scales = scales + r * n,
 			.biases = biases ? biases + r * n : NULL,
-			.next_scales = q->scales + (row + rows + r) * q->scales_row + at,
-			.next_biases = q->biases ? q->biases + (row + rows + r) * q->biases_row + at : NULL,
-			.next_bytes = LB_QUANT_ROWS * lb_width_of(q->scale_dtype),
 		};
 }
 

@@ -169,6 +169,15 @@ static void dot_rows(void *arg, int64_t begin, int64_t end)
 	}
 }
 
+/* One row of x, in digits. */
+static void cut_rows(void *arg, int64_t begin, int64_t end)
+{
+	const struct few *few = arg;
+	const struct product *p = few->p;
+	int64_t first = begin * few->lines, n = least(end * few->lines, p->n) - first;
+	p->tiles->multiply_row_cut(&p->w, first, n, p->k / p->w.group, few->cuts, few->sums + first);
+}
+
 static void sum_strips(void *arg, int64_t begin, int64_t end)
 {
 	const struct few *few = arg;
@@ -199,12 +208,13 @@ static void sum_strips(void *arg, int64_t begin, int64_t end)
 static void multiply_transposed(struct few *few)
 {
 	const struct product *p = few->p;
-	few->rows = few->padded > 1 ? 1 : few->cuts ? LB_QUANT_ROWS : 2;
+	few->rows = few->padded > 1 ? 1 : 2;
 	int64_t groups = p->k > 0 ? least(p->k / p->w.group, LB_QUANT_CHUNK) : 1;
 	few->lines = (int)least(LB_QUANT_LINES, LB_QUANT_AT_ONCE / groups / LB_QUANT_ROWS * LB_QUANT_ROWS);
 	if (!few->cuts)
 		p->tiles->arrange(p->w.kind, few->padded * p->k, few->x);
-	lb_parallel(p->exec, (p->n + few->lines - 1) / few->lines, GRAIN / (p->k * few->lines + 1) + 1, dot_rows, few);
+	lb_parallel(p->exec, (p->n + few->lines - 1) / few->lines, GRAIN / (p->k * few->lines + 1) + 1,
+		    few->cuts && few->m == 1 ? cut_rows : dot_rows, few);
 }
 
 /* A row that is not finite, for which there are no digits. */

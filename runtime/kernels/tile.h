@@ -79,10 +79,6 @@ struct lb_codes {
 	int kind, group;
 	const uint8_t *words;
 	const float *scales, *biases;
-	/* Where the scales and biases of the rows are that come next, and how many bytes there are for a group of
-	 * LB_QUANT_ROWS of them: to be fetched meanwhile. */
-	const char *next_scales, *next_biases;
-	int next_bytes;
 };
 
 /* A vector in digits of base 256, from -128 to 127: element i is steps[i / 8] times the number that they write. The planes
@@ -132,6 +128,8 @@ struct lb_tile_figures {
 	int64_t finite, nan, zero;
 	double min, max, mean, deviations, squares; /* of the finite ones; sums of squared x - mean, and of squared x */
 };
+
+struct lb_quant_matrix;
 
 struct lb_tiles {
 	/* The function of an elementwise op; NULL if there is none for the dtypes. `to` is
@@ -250,7 +248,10 @@ struct lb_tiles {
 	 * magnitude of them, have the step M / 127 in one plane; in three the power of two by which M is from 2^21 to
 	 * 2^22 steps; 0, if M is below 2^-100. They are rounded half to even. False if one is not finite. */
 	bool (*cut)(int64_t n, const float *x, int group, const struct lb_cut *to);
-	/* As `dot`, of 4-bit codes, x[i] cut, from its group `first` on; rows of codes is LB_QUANT_ROWS when m is 1. */
+	/* to[i] = x, cut, @ row `first` + i of w, i < n, which has codes of 4 bits. */
+	void (*multiply_row_cut)(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups,
+				 const struct lb_cut *x, float *to);
+	/* As `dot`, of 4-bit codes, x[i] cut, from its group `first` on; m is 2, 4 or 8. */
 	void (*dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
 			float *sums);
 	/* With AVX-512 alone, else NULL. Codes of `lines` rows, `row` bytes apart, to bytes of `depth` elements, whole groups: 16

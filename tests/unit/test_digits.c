@@ -7,7 +7,7 @@
 #include "kernels/codes.h"
 #include "kernels/quant_panels.h"
 
-enum { MOST = 1200, ROWS = LB_QUANT_ROWS };
+enum { MOST = 1200 };
 
 static float uniform(void)
 {
@@ -65,75 +65,146 @@ static void cut_is_near(const float *x, int64_t n, int group, const struct lb_cu
 	}
 }
 
-/* Rows of codes that end where memory does, and their scales. */
-static void make_codes(int kind, int group, int64_t n, struct lb_codes codes[ROWS])
+/* Rows of random bytes each of which ends where memory does; the next is `fence()` bytes on. */
+enum { FENCED = 2 /* pages, of a row */ };
+
+static int64_t fence(void)
 {
-	int64_t page = sysconf(_SC_PAGESIZE);
-	for (int r = 0; r < ROWS; r++) {
-		uint8_t *pages = mmap(NULL, (size_t)(2 * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		assert_true(pages != MAP_FAILED && mprotect(pages + page, (size_t)page, PROT_NONE) == 0);
-		uint8_t *words = pages + page - n / 2;
-		float *scales = keep(n / group * 4), *biases = keep(n / group * 4);
-		for (int64_t i = 0; i < n / 2; i++)
-			words[i] = (uint8_t)draw();
-		for (int64_t g = 0; g < n / group; g++) {
-			scales[g] = uniform();
-			biases[g] = uniform() * 8;
-		}
-		codes[r] = (struct lb_codes){ .kind = kind,
-						.group = group,
-						.words = words,
-						.scales = scales,
-						.biases = kind == LB_CODES_4 ? biases : NULL };
+	return (FENCED + 1) * sysconf(_SC_PAGESIZE);
+}
+
+static uint8_t *fenced(int64_t rows, int64_t bytes)
+{
+	int64_t room = fence() - sysconf(_SC_PAGESIZE);
+	uint8_t *pages = mmap(NULL, (size_t)(rows * fence()), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(pages != MAP_FAILED && bytes <= room);
+	for (int64_t r = 0; r < rows; r++) {
+		assert_int_equal(mprotect(pages + r * fence() + room, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE), 0);
+		for (int64_t i = room - bytes; i < room; i++)
+			pages[r * fence() + i] = (uint8_t)draw();
+	}
+	return pages + room - bytes;
+}
+
+static void unfence(const void *at, int64_t rows, int64_t bytes)
+{
+	const uint8_t *pages = (const uint8_t *)at + bytes + sysconf(_SC_PAGESIZE) - fence();
+	munmap((void *)(uintptr_t)pages, (size_t)(rows * fence()));
+}
+
+/* Random numbers of a dtype. */
+static void make_scales(void *to, int dtype, int64_t n, float size)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (dtype == LB_F32)
+			((float *)to)[i] = uniform() * size;
+		else if (dtype == LB_F16)
+			((uint16_t *)to)[i] = lb_float_to_f16(uniform() * size);
+		else if (dtype == LB_BF16)
+			((uint16_t *)to)[i] = lb_float_to_bf16(uniform() * size);
 	}
 }
 
-static void free_codes(struct lb_codes codes[ROWS])
+static double scale_of(const struct lb_quant_matrix *w, const void *from, int64_t i)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	for (int r = 0; r < ROWS; r++)
-		munmap((void *)((uintptr_t)codes[r].words & ~(page - 1)), 2 * page);
-	free_kept();
+	uint8_t code = ((const uint8_t *)from)[i];
+	switch (w->scale_dtype) {
+	case LB_F32:
+		return ((const float *)from)[i];
+	case LB_F16:
+		return lb_f16_to_float(((const uint16_t *)from)[i]);
+	case LB_BF16:
+		return lb_bf16_to_float(((const uint16_t *)from)[i]);
+	default:
+		return w->e8m0 ? ldexp(1, code - 127) : w->table[code];
+	}
 }
 
-static double weight(const struct lb_codes *codes, int64_t i)
+/* n rows of k codes. */
+static struct lb_quant_matrix make_matrix(int kind, int group, int dtype, int64_t n, int64_t k)
+{
+	int64_t groups = k / group, wide = dtype == LB_F32 ? 4 : dtype == LB_U8 ? 1 : 2;
+	struct lb_quant_matrix w = { .kind = kind,
+				     .group = group,
+				     .scale_dtype = dtype,
+				     .e8m0 = group == 32,
+				     .words = (const char *)fenced(n, k / 2),
+				     .words_row = fence(),
+				     .scales = (const char *)fenced(n, groups * wide),
+				     .scales_row = fence(),
+				     .biases_row = fence() };
+	if (kind == LB_CODES_4)
+		w.biases = (const char *)fenced(n, groups * wide);
+	for (int i = 0; i < 256; i++)
+		w.table[i] = i * 0.125f - 3;
+	for (int64_t r = 0; r < n; r++) {
+		uint8_t *small = (uint8_t *)(uintptr_t)w.scales + r * fence();
+		make_scales(small, dtype, groups, 1);
+		for (int64_t i = 0; dtype == LB_U8 && i < groups; i++)
+			small[i] = (uint8_t)(120 + small[i] % 16); /* e8m0 of any size */
+		if (w.biases)
+			make_scales((char *)(uintptr_t)w.biases + r * fence(), dtype, groups, 8);
+	}
+	return w;
+}
+
+static void free_matrix(const struct lb_quant_matrix *w, int64_t n, int64_t k)
+{
+	int64_t bytes = k / w->group * (w->scale_dtype == LB_F32 ? 4 : w->scale_dtype == LB_U8 ? 1 : 2);
+	unfence(w->words, n, k / 2);
+	unfence(w->scales, n, bytes);
+	if (w->biases)
+		unfence(w->biases, n, bytes);
+}
+
+/* Row r of w times x, and the size of what is added up. */
+static double product(const struct lb_quant_matrix *w, int64_t r, int64_t k, const struct lb_cut *x, int64_t first, double *size)
 {
 	static const double e2m1[] = LB_E2M1_VALUES;
-	int code = codes->words[i / 2] >> (i % 2 * 4) & 15;
-	double scale = codes->scales[i / codes->group];
-	return codes->kind == LB_CODES_E2M1 ? e2m1[code] * scale : code * scale + codes->biases[i / codes->group];
+	const uint8_t *words = (const uint8_t *)w->words + r * w->words_row;
+	double sum = 0;
+	*size = 0;
+	for (int64_t i = 0; i < k; i++) {
+		int code = words[i / 2] >> (i % 2 * 4) & 15;
+		double by = element_of(x, first + i), scale = scale_of(w, w->scales + r * w->scales_row, i / w->group);
+		double bias = w->biases ? scale_of(w, w->biases + r * w->biases_row, i / w->group) : 0;
+		sum += by * (w->biases ? code * scale + bias : e2m1[code] * scale);
+		*size += fabs(by) * (16 * fabs(scale) + fabs(bias));
+	}
+	return sum;
+}
+
+static struct lb_cut cut_of(const struct lb_tiles *tiles, int planes, int64_t n, int group)
+{
+	float *x = keep(n * 4);
+	struct lb_cut cut = room(planes, n, group);
+	make_x(x, n);
+	assert_true(tiles->cut(n, x, group, &cut));
+	cut_is_near(x, n, group, &cut);
+	return cut;
 }
 
 static void same_products(const struct lb_tiles *tiles, int kind, int group, int planes, int m, int64_t n, int64_t first)
 {
-	struct lb_codes codes[ROWS];
 	struct lb_cut cuts[8];
 	float sums[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-	int rows = m == 1 ? ROWS : 1;
-	make_codes(kind, group, n, codes);
+	struct lb_quant_matrix w = make_matrix(kind, group, LB_F32, 1, n);
+	struct lb_codes codes = { .kind = kind,
+				  .group = group,
+				  .words = (const uint8_t *)w.words,
+				  .scales = (const float *)(const void *)w.scales,
+				  .biases = (const float *)(const void *)w.biases };
+	for (int k = 0; k < m; k++)
+		cuts[k] = cut_of(tiles, planes, n + first * group, group);
+	tiles->dot_cut(&codes, n / group, m, cuts, first, sums);
 	for (int k = 0; k < m; k++) {
-		float x[2 * MOST];
-		int64_t all = n + first * group;
-		make_x(x, all);
-		cuts[k] = room(planes, all, group);
-		assert_true(tiles->cut(all, x, group, &cuts[k]));
-		cut_is_near(x, all, group, &cuts[k]);
+		double size, sum = product(&w, 0, n, &cuts[k], first * group, &size) + k + 1;
+		if (fabs(sums[k] - sum) > (size + k + 1) * 0x1p-20)
+			fail_msg("kind %d, groups of %d, %d planes, %lld elements from group %lld: %g, not %g", kind, group, planes,
+				 (long long)n, (long long)first, (double)sums[k], sum);
 	}
-	tiles->dot_cut(codes, n / group, m, cuts, first, sums);
-	for (int r = 0; r < rows; r++)
-		for (int k = 0; k < m; k++) {
-			double sum = r * m + k + 1, size = sum;
-			for (int64_t i = 0; i < n; i++) {
-				double x = element_of(&cuts[k], first * group + i);
-				sum += x * weight(&codes[r], i);
-				size += fabs(x) * 16 * fabs(codes[r].scales[i / group]) +
-					fabs(kind == LB_CODES_4 ? x * codes[r].biases[i / group] : 0);
-			}
-			if (fabs(sums[r * m + k] - sum) > size * 0x1p-20)
-				fail_msg("kind %d, groups of %d, %d planes, %lld elements from group %lld: %g, not %g", kind,
-					 group, planes, (long long)n, (long long)first, (double)sums[r * m + k], sum);
-		}
-	free_codes(codes);
+	free_matrix(&w, 1, n);
+	free_kept();
 }
 
 static void products(void **state)
@@ -146,11 +217,52 @@ static void products(void **state)
 	for (int level = 0; level <= (int)lb_isa_level(); level++)
 		for (int f = 0; f < 5; f++)
 			for (int planes = 1; planes <= LB_PLANES; planes += LB_PLANES - 1)
-				for (int m = 1; m <= 8; m *= 2)
+				for (int m = 2; m <= 8; m *= 2)
 					for (int64_t groups = 1; groups * formats[f].group <= MOST; groups += 1 + groups / 3)
 						same_products(lb_tiles_of((enum lb_isa)level), formats[f].kind,
 							      formats[f].group, planes, m, groups * formats[f].group,
 							      groups % 3 * 256 / formats[f].group);
+}
+
+/* A row of x with some rows of w; nothing but these is written. */
+static void same_row(const struct lb_tiles *tiles, int kind, int group, int dtype, int planes, int64_t n, int64_t groups)
+{
+	enum { SKIP = 2 };
+	int64_t k = groups * group;
+	struct lb_quant_matrix w = make_matrix(kind, group, dtype, n + SKIP, k);
+	struct lb_cut x = cut_of(tiles, planes, k, group);
+	float *to = keep((n + 2) * 4);
+	to[0] = to[n + 1] = 42;
+	tiles->multiply_row_cut(&w, SKIP, n, groups, &x, to + 1);
+	assert_true(to[0] == 42 && to[n + 1] == 42);
+	for (int64_t r = 0; r < n; r++) {
+		double size, sum = product(&w, r + SKIP, k, &x, 0, &size);
+		if (fabs(to[r + 1] - sum) > size * 0x1p-20)
+			fail_msg("kind %d, groups of %d, scales of dtype %d, %d planes, row %lld of %lld, %lld elements: %g, not %g",
+				 kind, group, dtype, planes, (long long)r, (long long)n, (long long)k, (double)to[r + 1], sum);
+	}
+	free_matrix(&w, n + SKIP, k);
+	free_kept();
+}
+
+static void one_row(void **state)
+{
+	static const struct {
+		int kind, group, dtype;
+	} formats[] = {
+		{ LB_CODES_4, 32, LB_F16 },  { LB_CODES_4, 64, LB_F16 },  { LB_CODES_4, 128, LB_F16 },
+		{ LB_CODES_4, 32, LB_BF16 }, { LB_CODES_4, 64, LB_BF16 }, { LB_CODES_4, 128, LB_BF16 },
+		{ LB_CODES_4, 32, LB_F32 },  { LB_CODES_4, 64, LB_F32 },  { LB_CODES_4, 128, LB_F32 },
+		{ LB_CODES_E2M1, 16, LB_U8 }, { LB_CODES_E2M1, 32, LB_U8 },
+	};
+	(void)state;
+	for (int level = 0; level <= (int)lb_isa_level(); level++)
+		for (int f = 0; f < (int)(sizeof formats / sizeof *formats); f++)
+			for (int planes = 1; planes <= LB_PLANES; planes += LB_PLANES - 1)
+				for (int64_t groups = 1, n = 1; groups * formats[f].group <= 9000;
+				     groups += 1 + groups / 2, n = n % 11 + 1)
+					same_row(lb_tiles_of((enum lb_isa)level), formats[f].kind, formats[f].group,
+						 formats[f].dtype, planes, n, groups);
 }
 
 /* For AMX: elements i and i + 4 of eight are a pair of bfloat16. */
@@ -488,6 +600,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products),
+		cmocka_unit_test(one_row),
 		cmocka_unit_test(exact),
 		cmocka_unit_test(not_finite),
 		cmocka_unit_test(activations),

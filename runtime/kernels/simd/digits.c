@@ -4,14 +4,14 @@
  * codes of many bytes are multiplied where they lie. A lane of 32 bits sums the products of 8 elements that follow one
  * another. These are of one group of codes and have one step. e2m1 codes become LB_E2M1_BYTES; `sums` takes off again what
  * was added. */
-#include "kernels/codes.h"
+#include "kernels/quant_rows.h"
 #include "kernels/simd/tiles.h"
 #if defined __AVX2__ && defined __FMA__
 #include <immintrin.h>
 #define VECTORS 1
 #endif
 
-enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8 };
+enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8, AHEAD = 1024 };
 
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __clang__
@@ -22,6 +22,8 @@ enum { TOGETHER = LB_CUT_TOGETHER, LANE = 8 };
 #ifdef __AVX512BW__
 void lb_tile_dot_cut_v3(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x, int64_t first,
 			float *sums);
+void lb_tile_multiply_row_cut_v3(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups,
+				 const struct lb_cut *x, float *to);
 #endif
 
 /* ---- into digits ---- */
@@ -130,6 +132,12 @@ bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct
 
 /* ---- products ---- */
 
+/* A row of codes, from some group on; scales and biases are of a dtype that goes with it, and biases NULL for e2m1. */
+struct row {
+	const uint8_t *words;
+	const char *scales, *biases;
+};
+
 #ifdef VECTORS
 #ifdef __AVX512BW__
 
@@ -162,6 +170,23 @@ INLINE vector load_some(const float *from, int n)
 	if (__builtin_constant_p(n) && n == 4)
 		return _mm512_zextps128_ps512(_mm_loadu_ps(from));
 	return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
+}
+
+INLINE vector widen(const int dtype, __m256i halves)
+{
+	return dtype == LB_F16 ? _mm512_cvtph_ps(halves)
+			       : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+INLINE vector widen_few(const int dtype, __m128i halves)
+{
+	return _mm512_zextps128_ps512(dtype == LB_F16 ? _mm_cvtph_ps(halves)
+						      : _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(halves), 16)));
+}
+
+INLINE __m256i load_halves(const char *from, int n)
+{
+	return _mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), from);
 }
 
 /* lane * LANE / group */
@@ -221,6 +246,26 @@ INLINE vector load_some(const float *from, int n)
 	return _mm256_maskload_ps(from, _mm256_cmpgt_epi32(_mm256_set1_epi32(n), first_lanes()));
 }
 
+INLINE vector widen(const int dtype, __m128i halves)
+{
+	return dtype == LB_F16 ? _mm256_cvtph_ps(halves)
+			       : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+}
+
+INLINE vector widen_few(const int dtype, __m128i halves)
+{
+	return widen(dtype, halves);
+}
+
+INLINE __m128i load_halves(const char *from, int n)
+{
+	uint16_t room[LANES] = { 0 };
+	if (n == LANES)
+		return _mm_loadu_si128((const void *)from);
+	memcpy(room, from, (size_t)n * sizeof *room);
+	return _mm_loadu_si128((const void *)room);
+}
+
 INLINE bytes lanes_of(int group)
 {
 	return _mm256_srlv_epi32(first_lanes(), _mm256_set1_epi32(__builtin_ctz((unsigned)group / LANE)));
@@ -234,6 +279,19 @@ INLINE bytes products(bytes sums, bytes low, bytes even, bytes high, bytes odd)
 }
 
 #endif
+
+/* n scales or biases, and zeros. */
+INLINE vector load_scales(const int dtype, const char *from, int n)
+{
+	if (dtype == LB_F32)
+		return load_some((const float *)(const void *)from, n);
+	if (__builtin_constant_p(n) && n <= 4) {
+		uint64_t bits = 0;
+		memcpy(&bits, from, (size_t)n * 2);
+		return widen_few(dtype, _mm_cvtsi64_si128((long long)bits));
+	}
+	return widen(dtype, load_halves(from, n));
+}
 
 /* A piece of BYTES bytes of codes and its groups' scales. */
 struct piece {
@@ -276,34 +334,26 @@ INLINE void add_pieces(int planes, int rows, const struct piece *pieces, const s
 		acc[r * apart] = multiply_add(multiply(to_floats(sums[r]), steps), pieces[r].scale, acc[r * apart]);
 }
 
-INLINE void dot(bool e2m1, int planes, int group, int rows, int m, const struct lb_codes *codes, int64_t groups,
+/* Adds the products of some rows with x, from its group `first` on. */
+INLINE void dot(bool e2m1, int planes, int group, int dtype, int rows, int m, const struct row *w, int64_t groups,
 		const struct lb_cut *x, int64_t first, float *sums)
 {
 	int shift = __builtin_ctz((unsigned)group / 2); /* from bytes to groups */
-	int scales = BYTES >> shift > 0 ? BYTES >> shift : 1;
+	int scales = BYTES >> shift > 0 ? BYTES >> shift : 1, wide = dtype == LB_F32 ? 4 : 2;
 	int64_t n = groups << shift, at = 0, from = first << shift; /* bytes */
-	/* to the rows that come next, whose codes are fetched meanwhile */
-	uintptr_t ahead = rows > 1 ? (uintptr_t)rows * ((uintptr_t)codes[1].words - (uintptr_t)codes[0].words) : 0;
 	bytes lanes = lanes_of(group);
 	vector acc[8], shifts[8];
 	struct piece pieces[LB_QUANT_ROWS];
-	uintptr_t next_scales = (uintptr_t)codes->next_scales, next_biases = (uintptr_t)codes->next_biases;
 	UNROLL
 	for (int i = 0; i < rows * m; i++)
 		acc[i] = zero_vector();
 	for (; at + BYTES <= n; at += BYTES) {
 		UNROLL
 		for (int r = 0; r < rows; r++) {
-			vector scale = load_some(codes[r].scales + (at >> shift), scales);
-			pieces[r] = piece_of(e2m1, load_bytes(codes[r].words + at), spread_out(scale, lanes));
+			vector scale = load_scales(dtype, w[r].scales + (at >> shift) * wide, scales);
+			pieces[r] = piece_of(e2m1, load_bytes(w[r].words + at), spread_out(scale, lanes));
 			if (rows > 1)
-				__builtin_prefetch((const void *)((uintptr_t)(codes[r].words + at) + ahead));
-		}
-		if (rows > 1) {
-			uintptr_t more = (uintptr_t)(scales * codes->next_bytes);
-			__builtin_prefetch((const void *)(next_scales += more));
-			if (!e2m1)
-				__builtin_prefetch((const void *)(next_biases += more));
+				__builtin_prefetch((const void *)((uintptr_t)(w[r].words + at) + AHEAD));
 		}
 		UNROLL
 		for (int k = 0; k < m; k++)
@@ -315,8 +365,8 @@ INLINE void dot(bool e2m1, int planes, int group, int rows, int m, const struct 
 		UNROLL
 		for (int r = 0; r < rows; r++) {
 			uint8_t rest[BYTES] = { 0 };
-			memcpy(rest, codes[r].words + at, (size_t)left);
-			vector scale = load_some(codes[r].scales + (at >> shift), left >> shift);
+			memcpy(rest, w[r].words + at, (size_t)left);
+			vector scale = load_scales(dtype, w[r].scales + (at >> shift) * wide, left >> shift);
 			pieces[r] = piece_of(e2m1, load_bytes(rest), spread_out(scale, lanes));
 		}
 		UNROLL
@@ -331,7 +381,7 @@ INLINE void dot(bool e2m1, int planes, int group, int rows, int m, const struct 
 		int some = groups - g < LANES ? (int)(groups - g) : LANES;
 		UNROLL
 		for (int r = 0; r < rows; r++) {
-			vector by = load_some((e2m1 ? codes[r].scales : codes[r].biases) + g, some);
+			vector by = load_scales(dtype, (e2m1 ? w[r].scales : w[r].biases) + g * wide, some);
 			UNROLL
 			for (int k = 0; k < m; k++)
 				shifts[r * m + k] = multiply_add(by, load_some(x[k].sums + first + g, some),
@@ -367,7 +417,15 @@ INLINE int64_t piece(bool e2m1, int planes, int n, const uint8_t *words, const i
 	return whole;
 }
 
-static void dot(bool e2m1, int planes, int group, int rows, int m, const struct lb_codes *codes, int64_t groups,
+static float scale_at(int dtype, const char *from, int64_t i)
+{
+	const uint16_t *halves = (const uint16_t *)(const void *)from;
+	return dtype == LB_F32   ? ((const float *)(const void *)from)[i]
+	       : dtype == LB_F16 ? lb_f16_to_float(halves[i])
+				 : lb_bf16_to_float(halves[i]);
+}
+
+static void dot(bool e2m1, int planes, int group, int dtype, int rows, int m, const struct row *w, int64_t groups,
 		const struct lb_cut *x, int64_t first, float *sums)
 {
 	enum { WHOLE = LB_CUT_TOGETHER / 2, HALF = WHOLE / 2 };
@@ -376,18 +434,18 @@ static void dot(bool e2m1, int planes, int group, int rows, int m, const struct 
 		for (int k = 0; k < m; k++) {
 			float total = 0, shift = 0;
 			for (int64_t g = 0; g < groups; g++) {
-				float sum = 0;
+				float sum = 0, scale = scale_at(dtype, w[r].scales, g);
 				for (int64_t at = g * bytes; at < (g + 1) * bytes; at += WHOLE) {
 					int64_t from = first * bytes + at;
-					const uint8_t *words = codes[r].words + at;
+					const uint8_t *words = w[r].words + at;
 					const int8_t *digits = x[k].digits + from;
 					int64_t whole = bytes == HALF
 							    ? piece(e2m1, planes, HALF, words, digits, x[k].half)
 							    : piece(e2m1, planes, WHOLE, words, digits, x[k].half);
 					sum += (float)whole * x[k].steps[2 * from / LANE];
 				}
-				total += sum * codes[r].scales[g];
-				shift += (e2m1 ? codes[r].scales : codes[r].biases)[g] * x[k].sums[first + g];
+				total += sum * scale;
+				shift += (e2m1 ? scale : scale_at(dtype, w[r].biases, g)) * x[k].sums[first + g];
 			}
 			sums[r * m + k] += e2m1 ? total * 0.5f - LB_E2M1_SHIFT / 2 * shift : total + shift;
 		}
@@ -395,19 +453,15 @@ static void dot(bool e2m1, int planes, int group, int rows, int m, const struct 
 
 #endif
 
-/* Each kind, number of planes and of vectors, compiled by itself. */
-#define DOT(kind, e2m1, planes, rows, m) \
+/* Several vectors: each kind, number of planes and of vectors, compiled by itself. */
+#define DOT(kind, e2m1, planes, m) \
 	static void dot_##kind##_##planes##_##m(const struct lb_codes *codes, int64_t groups, const struct lb_cut *x, \
 						int64_t first, float *sums) \
 	{ \
-		if (m == 1 && codes->group == 32) /* its scales are loaded faster */ \
-			dot(e2m1, planes, 32, rows, m, codes, groups, x, first, sums); \
-		else \
-			dot(e2m1, planes, codes->group, rows, m, codes, groups, x, first, sums); \
+		const struct row row = { codes->words, (const char *)codes->scales, (const char *)codes->biases }; \
+		dot(e2m1, planes, codes->group, LB_F32, 1, m, &row, groups, x, first, sums); \
 	}
-#define DOTS(kind, e2m1, planes) \
-	DOT(kind, e2m1, planes, LB_QUANT_ROWS, 1) \
-	DOT(kind, e2m1, planes, 1, 2) DOT(kind, e2m1, planes, 1, 4) DOT(kind, e2m1, planes, 1, 8)
+#define DOTS(kind, e2m1, planes) DOT(kind, e2m1, planes, 2) DOT(kind, e2m1, planes, 4) DOT(kind, e2m1, planes, 8)
 _Static_assert(LB_PLANES == 3, "the number of planes");
 DOTS(affine, false, 1)
 DOTS(affine, false, 3)
@@ -418,9 +472,8 @@ void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, 
 				  int64_t first, float *sums)
 {
 	typedef void function(const struct lb_codes *, int64_t, const struct lb_cut *, int64_t, float *);
-#define ENTRY(kind, planes) \
-	{ dot_##kind##_##planes##_1, dot_##kind##_##planes##_2, dot_##kind##_##planes##_4, dot_##kind##_##planes##_8 }
-	static function *const functions[2][2][4] = { { ENTRY(affine, 1), ENTRY(affine, 3) },
+#define ENTRY(kind, planes) { dot_##kind##_##planes##_2, dot_##kind##_##planes##_4, dot_##kind##_##planes##_8 }
+	static function *const functions[2][2][3] = { { ENTRY(affine, 1), ENTRY(affine, 3) },
 						      { ENTRY(e2m1, 1), ENTRY(e2m1, 3) } };
 #undef ENTRY
 #ifdef __AVX512BW__
@@ -429,6 +482,89 @@ void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, 
 		return;
 	}
 #endif
-	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](
-	    codes, groups, x, first, sums);
+	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m == 2 ? 0 : m == 4 ? 1 : 2](codes, groups, x, first, sums);
+}
+
+/* n scales of e2m1 codes. */
+static void small_scales(const struct lb_quant_matrix *w, int64_t n, const char *from, float *to)
+{
+	const uint8_t *small = (const uint8_t *)from;
+	if (w->e8m0)
+		LB_ISA_NAME(lb_tile_e8m0)(n, to, small);
+	for (int64_t i = 0; i < n && !w->e8m0; i++)
+		to[i] = w->table[small[i]];
+}
+
+/* to[i] = x @ row `first` + i of w. Those that are taken together are far from each other, which are as many streams that a
+ * processor foresees. */
+INLINE void multiply_row(bool e2m1, int planes, int group, int dtype, const struct lb_quant_matrix *w, int64_t first, int64_t n,
+			 int64_t groups, const struct lb_cut *x, float *to)
+{
+	int64_t apart = (n + LB_QUANT_ROWS - 1) / LB_QUANT_ROWS;
+	for (int64_t j = 0; j < apart; j++) {
+		struct row rows[LB_QUANT_ROWS];
+		float sums[LB_QUANT_ROWS] = { 0 }, floats[LB_QUANT_ROWS][LB_QUANT_CHUNK];
+		for (int r = 0; r < LB_QUANT_ROWS; r++) {
+			int64_t i = first + (j + r * apart < n ? j + r * apart : n - 1);
+			rows[r].words = (const uint8_t *)w->words + i * w->words_row;
+			rows[r].scales = w->scales + i * w->scales_row;
+			rows[r].biases = e2m1 ? NULL : w->biases + i * w->biases_row;
+		}
+		if (!e2m1)
+			dot(e2m1, planes, group, dtype, LB_QUANT_ROWS, 1, rows, groups, x, 0, sums);
+		for (int64_t g = 0; e2m1 && g < groups; g += LB_QUANT_CHUNK) {
+			struct row some[LB_QUANT_ROWS];
+			int64_t more = groups - g < LB_QUANT_CHUNK ? groups - g : LB_QUANT_CHUNK;
+			for (int r = 0; r < LB_QUANT_ROWS; r++) {
+				small_scales(w, more, rows[r].scales + g, floats[r]);
+				some[r] = (struct row){ rows[r].words + g * (group / 2), (const char *)floats[r], NULL };
+			}
+			dot(e2m1, planes, group, LB_F32, LB_QUANT_ROWS, 1, some, more, x, g, sums);
+		}
+		for (int r = 0; r < LB_QUANT_ROWS && j + r * apart < n; r++)
+			to[j + r * apart] = sums[r];
+	}
+}
+
+/* Each kind, group, dtype of scales and number of planes, compiled by itself. */
+typedef void row_fn(const struct lb_quant_matrix *, int64_t, int64_t, int64_t, const struct lb_cut *, float *);
+#define ROW(name, e2m1, planes, group, dtype) \
+	static void name##_##planes(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups, \
+				    const struct lb_cut *x, float *to) \
+	{ \
+		multiply_row(e2m1, planes, group, dtype, w, first, n, groups, x, to); \
+	}
+#define ROWS(name, e2m1, group, dtype) ROW(name, e2m1, 1, group, dtype) ROW(name, e2m1, 3, group, dtype)
+#define AFFINE_ROWS(name, dtype) \
+	ROWS(name##_32, false, 32, dtype) ROWS(name##_64, false, 64, dtype) ROWS(name##_128, false, 128, dtype)
+AFFINE_ROWS(row_f16, LB_F16)
+AFFINE_ROWS(row_bf16, LB_BF16)
+AFFINE_ROWS(row_f32, LB_F32)
+ROWS(row_mxfp4, true, 32, LB_U8)
+ROWS(row_nvfp4, true, 16, LB_U8)
+
+static row_fn *row_function(const struct lb_quant_matrix *w, bool whole)
+{
+#define ENTRY(name) { name##_1, name##_3 }
+	static row_fn *const affine[3][3][2] = { { ENTRY(row_f16_32), ENTRY(row_f16_64), ENTRY(row_f16_128) },
+						 { ENTRY(row_bf16_32), ENTRY(row_bf16_64), ENTRY(row_bf16_128) },
+						 { ENTRY(row_f32_32), ENTRY(row_f32_64), ENTRY(row_f32_128) } };
+	static row_fn *const e2m1[2][2] = { ENTRY(row_mxfp4), ENTRY(row_nvfp4) };
+#undef ENTRY
+	if (w->kind == LB_CODES_E2M1)
+		return e2m1[w->group == 16][whole];
+	return affine[w->scale_dtype == LB_F16 ? 0 : w->scale_dtype == LB_BF16 ? 1 : 2]
+		     [w->group == 32 ? 0 : w->group == 64 ? 1 : 2][whole];
+}
+
+void LB_ISA_NAME(lb_tile_multiply_row_cut)(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups,
+					   const struct lb_cut *x, float *to)
+{
+#ifdef __AVX512BW__
+	if (!__builtin_cpu_supports("avx512vnni")) {
+		lb_tile_multiply_row_cut_v3(w, first, n, groups, x, to);
+		return;
+	}
+#endif
+	row_function(w, x->planes > 1)(w, first, n, groups, x, to);
 }

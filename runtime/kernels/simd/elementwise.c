@@ -117,6 +117,7 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.spread = LB_ISA_NAME(lb_tile_spread),
 	.restore = LB_ISA_NAME(lb_tile_restore),
 	.cut = LB_ISA_NAME(lb_tile_cut),
+	.multiply_row_cut = LB_ISA_NAME(lb_tile_multiply_row_cut),
 	.dot_cut = LB_ISA_NAME(lb_tile_dot_cut),
 	.blocks = LB_ISA_NAME(lb_tile_blocks),
 };

@@ -163,6 +163,8 @@ void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, i
 void LB_ISA_NAME(lb_tile_e8m0)(int64_t n, float *to, const uint8_t *from);
 void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
 bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct lb_cut *to);
+void LB_ISA_NAME(lb_tile_multiply_row_cut)(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups,
+					   const struct lb_cut *x, float *to);
 void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x,
 				  int64_t first, float *sums);
 void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
