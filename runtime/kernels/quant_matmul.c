@@ -31,6 +31,7 @@ enum {
 	CACHED = 3 << 19,     /* bytes of rows in parts, at once */
 	FEWEST_IN_PARTS = 64,
 	GRAIN = 1 << 16,
+	CUT_GRAIN = 1 << 13, /* elements that are cut, or put in order */
 };
 
 struct product {
@@ -62,7 +63,7 @@ struct copy {
 	const struct product *p;
 	int64_t first;      /* row of x */
 	int64_t column, n;  /* of the result */
-	float *sums;
+	float *sums, *rows; /* of floats, from or to which they are copied */
 };
 
 /* To 8 bits, but for LB_CUT_TOGETHER elements of which one is not finite. */
@@ -93,7 +94,7 @@ static void load_rows(void *arg, int64_t begin, int64_t end)
 		int64_t index[LB_MAX_RANK];
 		lb_index_of(p->row_axes, p->shape, copy->first + i, index);
 		const char *from = p->x + lb_offset_of(p->row_axes, index, p->strides) * bytes;
-		float *to = p->rows + i * p->x_row;
+		float *to = copy->rows + i * p->x_row;
 		if (p->x_row > p->k)
 			to[p->k] = 0;
 		if (p->column == 1)
@@ -120,12 +121,14 @@ static void store_rows(void *arg, int64_t begin, int64_t end)
 
 static void load_product(const struct product *p, int64_t first, int64_t m)
 {
-	lb_parallel(p->exec, m, GRAIN / (p->k + 1) + 1, load_rows, &(struct copy){ .p = p, .first = first });
+	lb_parallel(p->exec, m, GRAIN / (p->k + 1) + 1, load_rows,
+		    &(struct copy){ .p = p, .first = first, .rows = p->rows });
 }
 
 static void store(const struct product *p, int64_t first, int64_t m, int64_t column, int64_t n)
 {
-	lb_parallel(p->exec, m, GRAIN / (n + 1) + 1, store_rows, &(struct copy){ p, first, column, n, p->sums });
+	lb_parallel(p->exec, m, GRAIN / (n + 1) + 1, store_rows,
+		    &(struct copy){ p, first, column, n, .sums = p->sums });
 }
 
 /* ---- few rows ---- */
@@ -355,27 +358,35 @@ static struct lb_cut cut_at(const struct product *p, float *at)
 	return (struct lb_cut){ planes, half, (int8_t *)at, steps, sums, (int32_t *)sums + half / 8 };
 }
 
-static void cut_row(void *arg, void *scratch, int64_t i)
+static void cut_row(struct cutting *cutting, float *x, int64_t i)
 {
-	struct cutting *cutting = arg;
 	const struct lb_quant_panels *panels = cutting->panels;
-	struct product p = *cutting->p;
-	p.rows = scratch;
+	const struct product *p = cutting->p;
 	if (i < panels->m)
-		load_rows(&(struct copy){ .p = &p, .first = cutting->first + i }, 0, 1);
+		load_rows(&(struct copy){ .p = p, .first = cutting->first + i, .rows = x }, 0, 1);
 	else
-		memset(p.rows, 0, (size_t)p.k * sizeof *p.rows);
+		memset(x, 0, (size_t)p->k * sizeof *x);
 	bool ordered = i < panels->n_ordered;
 	struct lb_amx_rows rows = ordered ? lb_quant_panels_rows(panels, i) : (struct lb_amx_rows){ 0 };
 	int row = (int)(i % LB_CUT_ROWS);
 	if (panels->parts) {
-		cutting->finite[i] = p.tiles->order_parts(p.k, p.rows, panels->parts, p.w.group, row, &rows);
+		cutting->finite[i] = p->tiles->order_parts(p->k, x, panels->parts, p->w.group, row, &rows);
 		return;
 	}
-	struct lb_cut cut = ordered ? cut_at(&p, p.rows + half_of(&p) * 2) : p.cuts[i - panels->n_ordered];
-	cutting->finite[i] = p.tiles->cut(p.k, p.rows, p.w.group, &cut);
+	struct lb_cut cut = ordered ? cut_at(p, x + half_of(p) * 2) : p->cuts[i - panels->n_ordered];
+	cutting->finite[i] = p->tiles->cut(p->k, x, p->w.group, &cut);
 	if (ordered)
-		p.tiles->order_cut(&cut, p.w.kind == LB_CODES_E2M1, p.w.group, p.k, row, &rows);
+		p->tiles->order_cut(&cut, p->w.kind == LB_CODES_E2M1, p->w.group, p->k, row, &rows);
+}
+
+/* Those that share cache lines. */
+static void cut_block(void *arg, void *scratch, int64_t block)
+{
+	struct cutting *cutting = arg;
+	const struct lb_quant_panels *panels = cutting->panels;
+	int64_t n = panels->m > panels->n_ordered ? panels->m : panels->n_ordered;
+	for (int64_t i = block * LB_CUT_ROWS; i < least(n, (block + 1) * LB_CUT_ROWS); i++)
+		cut_row(cutting, scratch, i);
 }
 
 /* In parts not more than stay in the second cache while they are multiplied with some columns after others, but so many that it
@@ -414,8 +425,9 @@ static bool multiply_panels(const struct product *p)
 						  .dtype = p->dtype,
 						  .to = p->to + first * bytes };
 		struct cutting cutting = { .p = p, .panels = &panels, .first = first };
-		if (!lb_share(p->exec, rows > m ? rows : m, GRAIN / (p->k + 1) + 1, (half_of(p) * 2 + cut_floats(p)) * 4, cut_row,
-			      &cutting) ||
+		int64_t blocks = ((rows > m ? rows : m) + LB_CUT_ROWS - 1) / LB_CUT_ROWS;
+		if (!lb_share(p->exec, blocks, CUT_GRAIN / (p->k * LB_CUT_ROWS + 1) + 1,
+			      (half_of(p) * 2 + cut_floats(p)) * 4, cut_block, &cutting) ||
 		    !lb_multiply_quant_panels(p->exec, &panels))
 			return false;
 		for (int64_t i = 0; i < m; i++) {

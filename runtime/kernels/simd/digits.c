@@ -157,8 +157,17 @@ typedef __m512 vector;
 #define multiply _mm512_mul_ps
 #define multiply_add _mm512_fmadd_ps
 #define broadcast _mm512_set1_ps
+#define add _mm512_add_ps
+#define low_pairs _mm512_unpacklo_ps
+#define high_pairs _mm512_unpackhi_ps
 #define sum_vector _mm512_reduce_add_ps
 #define spread_out(x, lanes) _mm512_permutexvar_ps(lanes, x)
+
+INLINE __m128 sum_quarters(vector x)
+{
+	__m256 half = _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
+	return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
 
 INLINE bytes e2m1_bytes(void)
 {
@@ -222,11 +231,19 @@ typedef __m256 vector;
 #define multiply _mm256_mul_ps
 #define multiply_add _mm256_fmadd_ps
 #define broadcast _mm256_set1_ps
+#define add _mm256_add_ps
+#define low_pairs _mm256_unpacklo_ps
+#define high_pairs _mm256_unpackhi_ps
 #define spread_out(x, lanes) _mm256_permutevar8x32_ps(x, lanes)
+
+INLINE __m128 sum_quarters(vector x)
+{
+	return _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+}
 
 INLINE float sum_vector(vector x)
 {
-	__m128 four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+	__m128 four = sum_quarters(x);
 	__m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
 	return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
@@ -279,6 +296,14 @@ INLINE bytes products(bytes sums, bytes low, bytes even, bytes high, bytes odd)
 }
 
 #endif
+
+/* The sums of four vectors. */
+INLINE __m128 sum_four(const vector *x)
+{
+	vector a = add(low_pairs(x[0], x[1]), high_pairs(x[0], x[1])), b = add(low_pairs(x[2], x[3]), high_pairs(x[2], x[3]));
+	__m128 even = sum_quarters(a), odd = sum_quarters(b);
+	return _mm_add_ps(_mm_movelh_ps(even, odd), _mm_movehl_ps(odd, even));
+}
 
 /* n scales or biases, and zeros. */
 INLINE vector load_scales(const int dtype, const char *from, int n)
@@ -390,9 +415,14 @@ INLINE void dot(bool e2m1, int planes, int group, int dtype, int rows, int m, co
 	}
 	UNROLL
 	for (int i = 0; i < rows * m; i++) {
-		vector half = broadcast(e2m1 ? 0.5f : 1), by = broadcast(e2m1 ? -LB_E2M1_SHIFT / 2 : 1);
-		sums[i] += sum_vector(multiply_add(acc[i], half, multiply(shifts[i], by)));
+		vector half = broadcast(0.5f), by = broadcast(-LB_E2M1_SHIFT / 2);
+		acc[i] = e2m1 ? multiply_add(acc[i], half, multiply(shifts[i], by)) : add(acc[i], shifts[i]);
 	}
+	if (rows == LB_QUANT_ROWS)
+		_mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), sum_four(acc)));
+	else
+		for (int i = 0; i < rows * m; i++)
+			sums[i] += sum_vector(acc[i]);
 }
 
 #else
