@@ -13,10 +13,12 @@ static const lb_quant formats[] = {
 	[MXFP4] = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP },
 };
 
-static void free_it(void *data, void *unused)
+/* The runtime's own copy, as each peer makes one of its own. */
+static lb_tensor *copied(void *data, size_t n, lb_list shape, lb_dtype dtype)
 {
-	(void)unused;
+	lb_tensor *x = lb_from_data(data, n, shape, dtype);
 	free(data);
+	return x;
 }
 
 lb_tensor *ours_tensor(float *data, lb_list shape)
@@ -24,7 +26,7 @@ lb_tensor *ours_tensor(float *data, lb_list shape)
 	size_t n = sizeof *data;
 	for (int i = 0; i < shape.n; i++)
 		n *= (size_t)shape.v[i];
-	return lb_from_memory(data, n, shape, LB_F32, free_it, NULL);
+	return copied(data, n, shape, LB_F32);
 }
 
 /* The weights are exact in f16, which the scales then have: ggml's do. */
@@ -217,9 +219,8 @@ static bool open_row(const struct row *row)
 		case TAKE:
 		case TAKE_ALONG:
 			n = row->kind == TAKE ? m : m * n;
-			now.in[1] = lb_from_memory(peer_indices(n, row->kind == TAKE ? m : row->n, 1), (size_t)n * 4,
-						   row->kind == TAKE ? LB_SHAPE(m) : LB_SHAPE(m, row->n), LB_I32, free_it, NULL);
-			lb_keep(now.in[1]);
+			now.in[1] = lb_keep(copied(peer_indices(n, row->kind == TAKE ? m : row->n, 1), (size_t)n * 4,
+						   row->kind == TAKE ? LB_SHAPE(m) : LB_SHAPE(m, row->n), LB_I32));
 			input(0, peer_data(m * row->n, 0), LB_SHAPE(m, row->n));
 			now.graph = take;
 			break;
