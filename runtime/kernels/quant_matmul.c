@@ -203,7 +203,7 @@ static void sum_strips(void *arg, int64_t begin, int64_t end)
 		}
 		for (int r = 0; r < few->m; r++) {
 			p->tiles->restore(p->w.kind, n, sums[r]);
-			memcpy(p->sums + r * p->n + j, sums[r], (size_t)n * sizeof(float));
+			memcpy(few->sums + r * p->n + j, sums[r], (size_t)n * sizeof(float));
 		}
 	}
 }
@@ -228,8 +228,8 @@ static void multiply_whole(const struct product *p, float *x, float *sums)
 	multiply_transposed(&(struct few){ .p = p, .m = 1, .padded = 1, .x = x, .sums = sums });
 }
 
-/* x in digits, and then once more, as they are, the rows that are not finite. */
-static void multiply_cut(struct few *few)
+/* x in digits, and then once more, as they are, the rows that are not finite; the first of all is `first` of x. */
+static void multiply_cut(struct few *few, int64_t first)
 {
 	const struct product *p = few->p;
 	bool finite[AT_ONCE];
@@ -238,25 +238,34 @@ static void multiply_cut(struct few *few)
 	few->cuts = p->cuts;
 	multiply_transposed(few);
 	for (int i = 0; i < few->m; i++)
-		if (!finite[i])
-			multiply_whole(p, few->x + i * p->x_row, few->sums + i * p->n);
+		if (!finite[i]) {
+			load_product(p, first + i, 1);
+			multiply_whole(p, p->rows, few->sums + i * p->n);
+		}
 }
 
+/* Where it can, from x and to the result as they are. */
 static void multiply_few(const struct product *p)
 {
+	bool floats = p->dtype == LB_F32, in_place = floats && p->cuts && p->m == 1 && p->column == 1;
 	for (int64_t first = 0; first < p->m; first += AT_ONCE) {
-		struct few few = { .p = p, .m = (int)least(p->m - first, AT_ONCE), .x = p->rows, .sums = p->sums };
+		struct few few = { .p = p,
+				   .m = (int)least(p->m - first, AT_ONCE),
+				   .x = in_place ? (float *)(uintptr_t)p->x : p->rows,
+				   .sums = floats ? (float *)(void *)p->to + first * p->n : p->sums };
 		few.padded = few.m <= 2 ? few.m : few.m <= 4 ? 4 : 8;
-		load_product(p, first, few.m);
+		if (!in_place)
+			load_product(p, first, few.m);
 		memset(p->rows + few.m * p->x_row, 0, (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
 		if (p->cuts)
-			multiply_cut(&few);
+			multiply_cut(&few, first);
 		else if (p->transpose)
 			multiply_transposed(&few);
 		else
 			lb_parallel(p->exec, (p->n + STRIP - 1) / STRIP, GRAIN / (p->k * STRIP + 1) + 1, sum_strips,
 				    &few);
-		store(p, first, few.m, 0, p->n);
+		if (!floats)
+			store(p, first, few.m, 0, p->n);
 	}
 }
 
