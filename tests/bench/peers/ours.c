@@ -10,6 +10,7 @@ static struct {
 
 static const lb_quant formats[] = {
 	[Q4] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP },
+	[Q4_BIASED] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP },
 	[MXFP4] = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP },
 };
 
@@ -44,7 +45,7 @@ lb_quantized ours_quantize(lb_tensor *w, enum peer_dtype format)
 
 lb_tensor *ours_product(lb_tensor *x, lb_quantized w, enum peer_dtype format)
 {
-	if (format == Q4 || format == MXFP4)
+	if (format >= Q4)
 		return lb_quantized_matmul(x, w, formats[format], true);
 	return lb_matmul(x, lb_transpose(w.w, LB_ALL_AXES));
 }

@@ -54,7 +54,7 @@ enum peer_kind {
 	QUANTIZE,
 	KINDS
 };
-enum peer_dtype { F32, F16, BF16, Q4, MXFP4 };
+enum peer_dtype { F32, F16, BF16, Q4, Q4_BIASED /* ggml's has biases, too */, MXFP4 };
 
 struct row {
 	const char *name;
