@@ -136,12 +136,12 @@ static struct lb_quant_matrix make_matrix(int kind, int group, int dtype, int64_
 	if (kind == LB_CODES_4)
 		w.biases = (const char *)fenced(n, groups * wide);
 	for (int i = 0; i < 256; i++)
-		w.table[i] = i * 0.125f - 3;
+		w.table[i] = lb_e4m3_to_float((uint8_t)i) * 0.3f;
 	for (int64_t r = 0; r < n; r++) {
 		uint8_t *small = (uint8_t *)(uintptr_t)w.scales + r * fence();
 		make_scales(small, dtype, groups, 1);
 		for (int64_t i = 0; dtype == LB_U8 && i < groups; i++)
-			small[i] = (uint8_t)(120 + small[i] % 16); /* e8m0 of any size */
+			small[i] = (uint8_t)(w.e8m0 ? 120 + small[i] % 16 : small[i] - ((small[i] & 0x7f) == LB_E4M3_NAN));
 		if (w.biases)
 			make_scales((char *)(uintptr_t)w.biases + r * fence(), dtype, groups, 8);
 	}

@@ -409,14 +409,16 @@ void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, 
 	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m == 2 ? 0 : m == 4 ? 1 : 2](codes, groups, x, first, sums);
 }
 
-/* n scales of e2m1 codes. */
+/* n scales of e2m1 codes, e4m3 ones as w's table has them. */
 static void small_scales(const struct lb_quant_matrix *w, int64_t n, const char *from, float *to)
 {
+	enum { E4M3_ONE = 0x38 };
 	const uint8_t *small = (const uint8_t *)from;
+	float one = w->table[E4M3_ONE];
 	if (w->e8m0)
 		LB_ISA_NAME(lb_tile_e8m0)(n, to, small);
-	for (int64_t i = 0; i < n && !w->e8m0; i++)
-		to[i] = w->table[small[i]];
+	else
+		LB_EACH(i, n) to[i] = lb_e4m3_to_float(small[i]) * one;
 }
 
 /* to[i] = x @ row `first` + i of w. Those that are taken together are far from each other, which are as many streams that a
