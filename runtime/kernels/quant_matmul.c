@@ -473,8 +473,8 @@ static bool take(struct product *p, int64_t rows, int64_t sums, int64_t cuts)
 	return true;
 }
 
-bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
-				int how, void *to)
+bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q, int how,
+				void *to)
 {
 	bool transpose = how & LB_QUANT_TRANSPOSED, rounded = how & LB_QUANT_ROUNDED;
 	int rank = x->rank, axes = rank - 2;
@@ -525,7 +525,8 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	p.amx = tiles && exec->amx;
 	p.parts = !tiles || rounded ? 0 : x->dtype == LB_BF16 ? 1 : x->dtype == LB_F16 ? 2 : LB_PARTS;
 	int64_t cuts = !cut || p.parts ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
-	bool in_place = many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
+	bool in_place =
+	    many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
 	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, cuts))
 		return false;
 	struct product part = p;

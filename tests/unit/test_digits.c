@@ -19,7 +19,8 @@ static void make_x(float *x, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {
 		int64_t piece = i / LB_CUT_TOGETHER;
-		x[i] = piece % 7 == 3 ? 0 : uniform() * (piece % 7 == 5 ? 0x1p-120f : exp2f((float)(piece % 5) * 9 - 20));
+		x[i] =
+		    piece % 7 == 3 ? 0 : uniform() * (piece % 7 == 5 ? 0x1p-120f : exp2f((float)(piece % 5) * 9 - 20));
 	}
 }
 
@@ -53,7 +54,9 @@ static void cut_is_near(const float *x, int64_t n, int group, const struct lb_cu
 		bound = cut->planes == 1 ? most / 127 / 2 * (1 + 0x1p-15) : most * 0x1p-22;
 		for (int64_t i = at; i < end; i++)
 			if (fabs(element_of(cut, i) - x[i]) > (most < 0x1p-100 ? most : bound))
-				fail_msg("%d planes: element %lld of %lld: %g, not %g; %g at most, in steps of %g", cut->planes, (long long)i, (long long)n, element_of(cut, i), (double)x[i], most, (double)cut->steps[i / 8]);
+				fail_msg("%d planes: element %lld of %lld: %g, not %g; %g at most, in steps of %g",
+					 cut->planes, (long long)i, (long long)n, element_of(cut, i), (double)x[i],
+					 most, (double)cut->steps[i / 8]);
 	}
 	for (int64_t g = 0; g < n / group; g++) {
 		double sum = 0, size = 0;
@@ -76,7 +79,8 @@ static int64_t fence(void)
 static uint8_t *fenced(int64_t rows, int64_t bytes)
 {
 	int64_t room = fence() - sysconf(_SC_PAGESIZE);
-	uint8_t *pages = mmap(NULL, (size_t)(rows * fence()), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *pages =
+	    mmap(NULL, (size_t)(rows * fence()), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(pages != MAP_FAILED && bytes <= room);
 	for (int64_t r = 0; r < rows; r++) {
 		assert_int_equal(mprotect(pages + r * fence() + room, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE), 0);
@@ -109,14 +113,10 @@ static double scale_of(const struct lb_quant_matrix *w, const void *from, int64_
 {
 	uint8_t code = ((const uint8_t *)from)[i];
 	switch (w->scale_dtype) {
-	case LB_F32:
-		return ((const float *)from)[i];
-	case LB_F16:
-		return lb_f16_to_float(((const uint16_t *)from)[i]);
-	case LB_BF16:
-		return lb_bf16_to_float(((const uint16_t *)from)[i]);
-	default:
-		return w->e8m0 ? ldexp(1, code - 127) : w->table[code];
+	case LB_F32: return ((const float *)from)[i];
+	case LB_F16: return lb_f16_to_float(((const uint16_t *)from)[i]);
+	case LB_BF16: return lb_bf16_to_float(((const uint16_t *)from)[i]);
+	default: return w->e8m0 ? ldexp(1, code - 127) : w->table[code];
 	}
 }
 
@@ -141,7 +141,8 @@ static struct lb_quant_matrix make_matrix(int kind, int group, int dtype, int64_
 		uint8_t *small = (uint8_t *)(uintptr_t)w.scales + r * fence();
 		make_scales(small, dtype, groups, 1);
 		for (int64_t i = 0; dtype == LB_U8 && i < groups; i++)
-			small[i] = (uint8_t)(w.e8m0 ? 120 + small[i] % 16 : small[i] - ((small[i] & 0x7f) == LB_E4M3_NAN));
+			small[i] =
+			    (uint8_t)(w.e8m0 ? 120 + small[i] % 16 : small[i] - ((small[i] & 0x7f) == LB_E4M3_NAN));
 		if (w.biases)
 			make_scales((char *)(uintptr_t)w.biases + r * fence(), dtype, groups, 8);
 	}
@@ -158,7 +159,8 @@ static void free_matrix(const struct lb_quant_matrix *w, int64_t n, int64_t k)
 }
 
 /* Row r of w times x, and the size of what is added up. */
-static double product(const struct lb_quant_matrix *w, int64_t r, int64_t k, const struct lb_cut *x, int64_t first, double *size)
+static double product(const struct lb_quant_matrix *w, int64_t r, int64_t k, const struct lb_cut *x, int64_t first,
+		      double *size)
 {
 	static const double e2m1[] = LB_E2M1_VALUES;
 	const uint8_t *words = (const uint8_t *)w->words + r * w->words_row;
@@ -184,7 +186,8 @@ static struct lb_cut cut_of(const struct lb_tiles *tiles, int planes, int64_t n,
 	return cut;
 }
 
-static void same_products(const struct lb_tiles *tiles, int kind, int group, int planes, int m, int64_t n, int64_t first)
+static void same_products(const struct lb_tiles *tiles, int kind, int group, int planes, int m, int64_t n,
+			  int64_t first)
 {
 	struct lb_cut cuts[8];
 	float sums[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -200,8 +203,8 @@ static void same_products(const struct lb_tiles *tiles, int kind, int group, int
 	for (int k = 0; k < m; k++) {
 		double size, sum = product(&w, 0, n, &cuts[k], first * group, &size) + k + 1;
 		if (fabs(sums[k] - sum) > (size + k + 1) * 0x1p-20)
-			fail_msg("kind %d, groups of %d, %d planes, %lld elements from group %lld: %g, not %g", kind, group, planes,
-				 (long long)n, (long long)first, (double)sums[k], sum);
+			fail_msg("kind %d, groups of %d, %d planes, %lld elements from group %lld: %g, not %g", kind,
+				 group, planes, (long long)n, (long long)first, (double)sums[k], sum);
 	}
 	free_matrix(&w, 1, n);
 	free_kept();
@@ -211,21 +214,26 @@ static void products(void **state)
 {
 	static const struct {
 		int kind, group;
-	} formats[] = { { LB_CODES_4, 32 },  { LB_CODES_4, 64 },     { LB_CODES_4, 128 },
-			{ LB_CODES_E2M1, 16 }, { LB_CODES_E2M1, 32 } };
+	} formats[] = { { LB_CODES_4, 32 },
+			{ LB_CODES_4, 64 },
+			{ LB_CODES_4, 128 },
+			{ LB_CODES_E2M1, 16 },
+			{ LB_CODES_E2M1, 32 } };
 	(void)state;
 	for (int level = 0; level <= (int)lb_isa_level(); level++)
 		for (int f = 0; f < 5; f++)
 			for (int planes = 1; planes <= LB_PLANES; planes += LB_PLANES - 1)
 				for (int m = 2; m <= 8; m *= 2)
-					for (int64_t groups = 1; groups * formats[f].group <= MOST; groups += 1 + groups / 3)
+					for (int64_t groups = 1; groups * formats[f].group <= MOST;
+					     groups += 1 + groups / 3)
 						same_products(lb_tiles_of((enum lb_isa)level), formats[f].kind,
 							      formats[f].group, planes, m, groups * formats[f].group,
 							      groups % 3 * 256 / formats[f].group);
 }
 
 /* A row of x with some rows of w; nothing but these is written. */
-static void same_row(const struct lb_tiles *tiles, int kind, int group, int dtype, int planes, int64_t n, int64_t groups)
+static void same_row(const struct lb_tiles *tiles, int kind, int group, int dtype, int planes, int64_t n,
+		     int64_t groups)
 {
 	enum { SKIP = 2 };
 	int64_t k = groups * group;
@@ -238,8 +246,10 @@ static void same_row(const struct lb_tiles *tiles, int kind, int group, int dtyp
 	for (int64_t r = 0; r < n; r++) {
 		double size, sum = product(&w, r + SKIP, k, &x, 0, &size);
 		if (fabs(to[r + 1] - sum) > size * 0x1p-20)
-			fail_msg("kind %d, groups of %d, scales of dtype %d, %d planes, row %lld of %lld, %lld elements: %g, not %g",
-				 kind, group, dtype, planes, (long long)r, (long long)n, (long long)k, (double)to[r + 1], sum);
+			fail_msg(
+			    "kind %d, groups of %d, scales of dtype %d, %d planes, row %lld of %lld, %lld elements: %g, not %g",
+			    kind, group, dtype, planes, (long long)r, (long long)n, (long long)k, (double)to[r + 1],
+			    sum);
 	}
 	free_matrix(&w, n + SKIP, k);
 	free_kept();
@@ -250,9 +260,9 @@ static void one_row(void **state)
 	static const struct {
 		int kind, group, dtype;
 	} formats[] = {
-		{ LB_CODES_4, 32, LB_F16 },  { LB_CODES_4, 64, LB_F16 },  { LB_CODES_4, 128, LB_F16 },
-		{ LB_CODES_4, 32, LB_BF16 }, { LB_CODES_4, 64, LB_BF16 }, { LB_CODES_4, 128, LB_BF16 },
-		{ LB_CODES_4, 32, LB_F32 },  { LB_CODES_4, 64, LB_F32 },  { LB_CODES_4, 128, LB_F32 },
+		{ LB_CODES_4, 32, LB_F16 },   { LB_CODES_4, 64, LB_F16 },   { LB_CODES_4, 128, LB_F16 },
+		{ LB_CODES_4, 32, LB_BF16 },  { LB_CODES_4, 64, LB_BF16 },  { LB_CODES_4, 128, LB_BF16 },
+		{ LB_CODES_4, 32, LB_F32 },   { LB_CODES_4, 64, LB_F32 },   { LB_CODES_4, 128, LB_F32 },
 		{ LB_CODES_E2M1, 16, LB_U8 }, { LB_CODES_E2M1, 32, LB_U8 },
 	};
 	(void)state;
@@ -297,7 +307,8 @@ static void strips(void **state)
 				int64_t room = (size / page + 1) * page;
 				uint8_t *pages = mmap(NULL, (size_t)(room + page), PROT_READ | PROT_WRITE,
 						      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-				assert_true(pages != MAP_FAILED && mprotect(pages + room, (size_t)page, PROT_NONE) == 0);
+				assert_true(pages != MAP_FAILED &&
+					    mprotect(pages + room, (size_t)page, PROT_NONE) == 0);
 				uint8_t *from = pages + room - size + (lines > 0 ? row - depth / 2 : 0);
 				for (int64_t i = 0; i < lines * row - (row - depth / 2); i++)
 					from[i] = (uint8_t)draw();
@@ -307,7 +318,8 @@ static void strips(void **state)
 					for (int64_t k = 0; k < depth; k++) {
 						int code = i < lines ? from[i * row + k / 2] >> (k % 2 * 4) & 15 : 0;
 						int got = to[k / 8 * 128 + k % 2 * 64 + i * 4 + k / 2 % 4];
-						assert_int_equal(got, kind ? (int)(e2m1[code] * 2) + LB_E2M1_SHIFT : code);
+						assert_int_equal(got,
+								 kind ? (int)(e2m1[code] * 2) + LB_E2M1_SHIFT : code);
 					}
 				strip_is_pairs(kind, from, row, lines, depth);
 				munmap(pages, (size_t)(room + page));
@@ -374,8 +386,8 @@ static double rounded(const float *row, int64_t k, int64_t i)
 static void activations(void **state)
 {
 	static const lb_quant formats[] = {
-		{ .bits = 4, .group = 32 },  { .bits = 4, .group = 128 },   { .bits = 3, .group = 64 },
-		{ .bits = 8, .group = 32 },  { .mode = LB_QUANT_MXFP4 },    { .mode = LB_QUANT_MXFP8 },
+		{ .bits = 4, .group = 32 }, { .bits = 4, .group = 128 }, { .bits = 3, .group = 64 },
+		{ .bits = 8, .group = 32 }, { .mode = LB_QUANT_MXFP4 },  { .mode = LB_QUANT_MXFP8 },
 		{ .mode = LB_QUANT_NVFP4 },
 	};
 	static const int64_t rows[] = { 1, 2, 3, 6, 11, 40 };
@@ -408,7 +420,8 @@ static void activations(void **state)
 			for (int64_t i = 0; i < m * n; i++) {
 				double sum = 0, size = 0;
 				for (int64_t j = 0; j < k; j++) {
-					double a = wanted[i / n * k + j], b = weights[transpose ? i % n * K + j : j * K + i % n];
+					double a = wanted[i / n * k + j],
+					       b = weights[transpose ? i % n * K + j : j * K + i % n];
 					sum += a * b;
 					size += fabs(a * b);
 				}
@@ -442,7 +455,8 @@ static void many_rows(void **state)
 			lb_tensor *w = lb_dequantize(q, how, LB_F32);
 			lb_tensor *y = lb_astype(lb_quantized_matmul(xs, q, how, true), LB_F32);
 			lb_tensor *z = lb_astype(lb_quantized_matmul(xs, q, how, true), LB_F32);
-			lb_tensor *some = lb_astype(lb_quantized_matmul(lb_slice(xs, LB_FROM(m / 3)), q, how, true), LB_F32);
+			lb_tensor *some =
+			    lb_astype(lb_quantized_matmul(lb_slice(xs, LB_FROM(m / 3)), q, how, true), LB_F32);
 			xs = lb_astype(xs, LB_F32);
 			const char *refusal = lb_debug_eval(lb_id(z));
 			if (!y || !lb_eval(y, w, xs, some) || refusal)
@@ -466,8 +480,8 @@ static void many_rows(void **state)
 				}
 				off = off * 0x1p-22 + size * 0x1p-19 + (dtype == LB_F16 ? fabs(sum) * 0x1p-11 : 0);
 				if (fabs(got[i] - sum) > off)
-					fail_msg("format %d, %lld x %lld x %lld: %g, not %g; %g at most", f % 5, (long long)m,
-						 (long long)n, (long long)k, (double)got[i], sum, off);
+					fail_msg("format %d, %lld x %lld x %lld: %g, not %g; %g at most", f % 5,
+						 (long long)m, (long long)n, (long long)k, (double)got[i], sum, off);
 			}
 		}
 }
@@ -523,8 +537,9 @@ static void amx_changes_no_bit(void **state)
 			exec_all.amx = true;
 			for (int64_t i = 0; i < m * n; i++)
 				if (memcmp(&with[i], &without[i], 4) != 0 && !(isnan(with[i]) && isnan(without[i])))
-					fail_msg("format %d, %lld x %lld x %lld, element %lld: %a, without %a", f, (long long)m,
-						 (long long)n, (long long)k, (long long)i, (double)with[i], (double)without[i]);
+					fail_msg("format %d, %lld x %lld x %lld, element %lld: %a, without %a", f,
+						 (long long)m, (long long)n, (long long)k, (long long)i,
+						 (double)with[i], (double)without[i]);
 			free_kept();
 		}
 }
@@ -540,9 +555,11 @@ static double exact_product(const struct lb_view *x, const struct lb_quant_view 
 		int64_t g = j * groups + at / q->format.group;
 		int code = ((const uint8_t *)q->words.data)[j * k / 2 + at / 2] >> (at % 2 * 4) & 15;
 		uint8_t byte = affine ? 0 : ((const uint8_t *)q->scales.data)[g];
-		double scale = affine ? ((const float *)q->scales.data)[g]
-				      : q->format.mode == LB_QUANT_MXFP4 ? lb_e8m0_to_float(byte) : lb_e4m3_to_float(byte);
-		double bias = affine ? ((const float *)q->extra.data)[g] : 0, of = real_of(element(x, i * k + at), x->dtype, 0);
+		double scale = affine                             ? ((const float *)q->scales.data)[g]
+			       : q->format.mode == LB_QUANT_MXFP4 ? lb_e8m0_to_float(byte)
+								  : lb_e4m3_to_float(byte);
+		double bias = affine ? ((const float *)q->extra.data)[g] : 0,
+		       of = real_of(element(x, i * k + at), x->dtype, 0);
 		sum += of * ((affine ? code : e2m1[code]) * scale + bias);
 		*size += fabs(of * scale) * 15 + fabs(of * bias);
 	}
@@ -569,7 +586,8 @@ static void amx_takes_x_as_it_is(void **state)
 			struct lb_view x = make_view(dtype, 2, (int64_t[]){ m, k }), few = x;
 			struct lb_quant_view q = make_quantised(format, n, k);
 			for (int64_t i = 0; i < m * k; i++)
-				put_real((char *)x.data + i * bytes, dtype, uniform() * exp2(dtype == LB_F16 ? i % 5 : i % 5 * 9 - 20));
+				put_real((char *)x.data + i * bytes, dtype,
+					 uniform() * exp2(dtype == LB_F16 ? i % 5 : i % 5 * 9 - 20));
 			put_real((char *)x.data + ((m / 2) * k + 3) * bytes, dtype, INFINITY);
 			put_real((char *)x.data + ((m / 3) * k + 5) * bytes, dtype, dtype == LB_F16 ? 65504 : 0x1p125);
 			int64_t of_few = few.shape[0] = m - 3 < least ? least : m - 3;
@@ -580,17 +598,20 @@ static void amx_takes_x_as_it_is(void **state)
 			check_same_bits(to, alone, m * n, dtype);
 			check_same_bits(to, some, of_few * n, dtype);
 			for (int64_t i = 0; i < m * n; i += m < 20 ? 3 : 61) {
-				double size, sum = exact_product(&x, &q, i / n, i % n, &size), got = real_of(to + i * bytes, dtype, 0);
+				double size, sum = exact_product(&x, &q, i / n, i % n, &size),
+					     got = real_of(to + i * bytes, dtype, 0);
 				char wanted[8];
 				if (!isfinite(sum)) {
 					assert_true(isnan(sum) ? isnan(got) : got == sum);
 					continue;
 				}
 				put_real(wanted, dtype, sum);
-				double rounding = dtype == LB_F32 ? 0 : fabs(sum) * (dtype == LB_F16 ? 0x1p-10 : 0x1p-7) + 0x1p-24;
+				double rounding =
+				    dtype == LB_F32 ? 0 : fabs(sum) * (dtype == LB_F16 ? 0x1p-10 : 0x1p-7) + 0x1p-24;
 				if (fabs(got - sum) > size * 0x1p-21 + rounding && real_of(wanted, dtype, 0) != got)
-					fail_msg("format %d, dtype %d, %lld x %lld x %lld, element %lld: %g, not %g", f % 5, dtype,
-						 (long long)m, (long long)n, (long long)k, (long long)i, got, sum);
+					fail_msg("format %d, dtype %d, %lld x %lld x %lld, element %lld: %g, not %g",
+						 f % 5, dtype, (long long)m, (long long)n, (long long)k, (long long)i,
+						 got, sum);
 			}
 			free_kept();
 		}

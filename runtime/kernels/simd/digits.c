@@ -83,8 +83,9 @@ INLINE vector widen(const int dtype, __m256i halves)
 
 INLINE vector widen_few(const int dtype, __m128i halves)
 {
-	return _mm512_zextps128_ps512(dtype == LB_F16 ? _mm_cvtph_ps(halves)
-						      : _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(halves), 16)));
+	return _mm512_zextps128_ps512(dtype == LB_F16
+					  ? _mm_cvtph_ps(halves)
+					  : _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(halves), 16)));
 }
 
 INLINE __m256i load_halves(const char *from, int n)
@@ -194,7 +195,8 @@ INLINE bytes products(bytes sums, bytes low, bytes even, bytes high, bytes odd)
 /* The sums of four vectors. */
 INLINE __m128 sum_four(const vector *x)
 {
-	vector a = add(low_pairs(x[0], x[1]), high_pairs(x[0], x[1])), b = add(low_pairs(x[2], x[3]), high_pairs(x[2], x[3]));
+	vector a = add(low_pairs(x[0], x[1]), high_pairs(x[0], x[1])),
+	       b = add(low_pairs(x[2], x[3]), high_pairs(x[2], x[3]));
 	__m128 even = sum_quarters(a), odd = sum_quarters(b);
 	return _mm_add_ps(_mm_movelh_ps(even, odd), _mm_movehl_ps(odd, even));
 }
@@ -230,8 +232,8 @@ INLINE struct piece piece_of(bool e2m1, bytes codes, vector scale)
 }
 
 /* Adds the products of pieces with x's elements from byte `at` of its planes on. */
-INLINE void add_pieces(int planes, int rows, const struct piece *pieces, const struct lb_cut *x, int64_t at, vector steps,
-		       vector *acc, int apart)
+INLINE void add_pieces(int planes, int rows, const struct piece *pieces, const struct lb_cut *x, int64_t at,
+		       vector steps, vector *acc, int apart)
 {
 	bytes even[LB_PLANES], odd[LB_PLANES], sums[LB_QUANT_ROWS];
 	const int8_t *digits = x->digits + at;
@@ -276,8 +278,8 @@ INLINE void dot(bool e2m1, int planes, int group, int dtype, int rows, int m, co
 		}
 		UNROLL
 		for (int k = 0; k < m; k++)
-			add_pieces(planes, rows, pieces, &x[k], from + at, load_vector(x[k].steps + 2 * (from + at) / LANE),
-				   acc + k, m);
+			add_pieces(planes, rows, pieces, &x[k], from + at,
+				   load_vector(x[k].steps + 2 * (from + at) / LANE), acc + k, m);
 	}
 	if (at < n) { /* what is left of a row: no step, no scale beyond it */
 		int left = (int)(n - at);
@@ -303,8 +305,8 @@ INLINE void dot(bool e2m1, int planes, int group, int dtype, int rows, int m, co
 			vector by = load_scales(dtype, (e2m1 ? w[r].scales : w[r].biases) + g * wide, some);
 			UNROLL
 			for (int k = 0; k < m; k++)
-				shifts[r * m + k] = multiply_add(by, load_some(x[k].sums + first + g, some),
-								 shifts[r * m + k]);
+				shifts[r * m + k] =
+				    multiply_add(by, load_some(x[k].sums + first + g, some), shifts[r * m + k]);
 		}
 	}
 	UNROLL
@@ -396,7 +398,10 @@ void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, 
 				  int64_t first, float *sums)
 {
 	typedef void function(const struct lb_codes *, int64_t, const struct lb_cut *, int64_t, float *);
-#define ENTRY(kind, planes) { dot_##kind##_##planes##_2, dot_##kind##_##planes##_4, dot_##kind##_##planes##_8 }
+#define ENTRY(kind, planes) \
+	{ \
+		dot_##kind##_##planes##_2, dot_##kind##_##planes##_4, dot_##kind##_##planes##_8 \
+	}
 	static function *const functions[2][2][3] = { { ENTRY(affine, 1), ENTRY(affine, 3) },
 						      { ENTRY(e2m1, 1), ENTRY(e2m1, 3) } };
 #undef ENTRY
@@ -406,7 +411,7 @@ void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, 
 		return;
 	}
 #endif
-	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m == 2 ? 0 : m == 4 ? 1 : 2](codes, groups, x, first, sums);
+	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m / 4](codes, groups, x, first, sums);
 }
 
 /* n scales of e2m1 codes, e4m3 ones as w's table has them. */
@@ -423,8 +428,8 @@ static void small_scales(const struct lb_quant_matrix *w, int64_t n, const char 
 
 /* to[i] = x @ row `first` + i of w. Those that are taken together are far from each other, which are as many streams that a
  * processor foresees. */
-INLINE void multiply_row(bool e2m1, int planes, int group, int dtype, const struct lb_quant_matrix *w, int64_t first, int64_t n,
-			 int64_t groups, const struct lb_cut *x, float *to)
+INLINE void multiply_row(bool e2m1, int planes, int group, int dtype, const struct lb_quant_matrix *w, int64_t first,
+			 int64_t n, int64_t groups, const struct lb_cut *x, float *to)
 {
 	int64_t apart = (n + LB_QUANT_ROWS - 1) / LB_QUANT_ROWS;
 	for (int64_t j = 0; j < apart; j++) {
@@ -443,7 +448,8 @@ INLINE void multiply_row(bool e2m1, int planes, int group, int dtype, const stru
 			int64_t more = groups - g < LB_QUANT_CHUNK ? groups - g : LB_QUANT_CHUNK;
 			for (int r = 0; r < LB_QUANT_ROWS; r++) {
 				small_scales(w, more, rows[r].scales + g, floats[r]);
-				some[r] = (struct row){ rows[r].words + g * (group / 2), (const char *)floats[r], NULL };
+				some[r] =
+				    (struct row){ rows[r].words + g * (group / 2), (const char *)floats[r], NULL };
 			}
 			dot(e2m1, planes, group, LB_F32, LB_QUANT_ROWS, 1, some, more, x, g, sums);
 		}
@@ -471,7 +477,10 @@ ROWS(row_nvfp4, true, 16, LB_U8)
 
 static row_fn *row_function(const struct lb_quant_matrix *w, bool whole)
 {
-#define ENTRY(name) { name##_1, name##_3 }
+#define ENTRY(name) \
+	{ \
+		name##_1, name##_3 \
+	}
 	static row_fn *const affine[3][3][2] = { { ENTRY(row_f16_32), ENTRY(row_f16_64), ENTRY(row_f16_128) },
 						 { ENTRY(row_bf16_32), ENTRY(row_bf16_64), ENTRY(row_bf16_128) },
 						 { ENTRY(row_f32_32), ENTRY(row_f32_64), ENTRY(row_f32_128) } };
@@ -479,8 +488,8 @@ static row_fn *row_function(const struct lb_quant_matrix *w, bool whole)
 #undef ENTRY
 	if (w->kind == LB_CODES_E2M1)
 		return e2m1[w->group == 16][whole];
-	return affine[w->scale_dtype == LB_F16 ? 0 : w->scale_dtype == LB_BF16 ? 1 : 2]
-		     [w->group == 32 ? 0 : w->group == 64 ? 1 : 2][whole];
+	/* f16, bf16 and f32 follow one another; groups are of 32, 64 or 128 */
+	return affine[w->scale_dtype - LB_F16][w->group / 64][whole];
 }
 
 void LB_ISA_NAME(lb_tile_multiply_row_cut)(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups,

@@ -161,11 +161,12 @@ static lb_tensor *normal(void)
 /* With its scales come the others: they are of one operation. */
 static lb_tensor *quantize(void)
 {
-	return lb_quantize(now.in[0], (lb_quant){ .mode = LB_QUANT_AFFINE, .bits = 4, .group = QUANTIZE_GROUP }, NULL).scales;
+	return lb_quantize(now.in[0], (lb_quant){ .mode = LB_QUANT_AFFINE, .bits = 4, .group = QUANTIZE_GROUP }, NULL)
+	    .scales;
 }
 
 static lb_tensor *(*const graphs[KINDS])(void) = {
-	[CUMSUM] = cumsum, [SORT] = sort,	  [ARGSORT] = sort,	    [TAKE] = take,     [TAKE_ALONG] = take,
+	[CUMSUM] = cumsum, [SORT] = sort,     [ARGSORT] = sort,        [TAKE] = take,     [TAKE_ALONG] = take,
 	[ARGMAX] = argmax, [ASTYPE] = astype, [TRANSPOSE] = transpose, [NORMAL] = normal, [QUANTIZE] = quantize,
 };
 
