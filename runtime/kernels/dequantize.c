@@ -26,11 +26,7 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 	}
 	if (q->format.mode != LB_QUANT_NVFP4)
 		return;
-	float decode = 1;
-	if (extra->data)
-		decode = *(const float *)extra->data / (LB_E4M3_MAX * LB_E2M1_MAX);
-	for (int i = 0; i < 256; i++)
-		ret->table[i] = lb_e4m3_to_float((uint8_t)i) * decode;
+	ret->e4m3 = extra->data ? *(const float *)extra->data / (LB_E4M3_MAX * LB_E2M1_MAX) : 1;
 }
 
 /* n scales or biases of each of some rows, `row` bytes apart; returns where the first are, and the others n floats on. */
@@ -50,8 +46,7 @@ static const float *floats(const struct lb_quant_matrix *q, const char *from, in
 		else if (q->e8m0)
 			q->tiles->e8m0(n, store, small);
 		else
-			for (int64_t i = 0; i < n; i++)
-				store[i] = q->table[small[i]];
+			q->tiles->e4m3(n, store, small, q->e4m3);
 	}
 	return store - rows * n;
 }

@@ -343,7 +343,7 @@ static bool multiply_many(const struct product *p)
 struct cutting {
 	const struct product *p;
 	const struct lb_quant_panels *panels;
-	int64_t first; /* row of x */
+	int64_t first, n; /* row of x; how many are cut, some of zeros among them */
 	bool finite[CUT_AT_ONCE + LB_CUT_ROWS / 2];
 };
 
@@ -392,9 +392,7 @@ static void cut_row(struct cutting *cutting, float *x, int64_t i)
 static void cut_block(void *arg, void *scratch, int64_t block)
 {
 	struct cutting *cutting = arg;
-	const struct lb_quant_panels *panels = cutting->panels;
-	int64_t n = panels->m > panels->n_ordered ? panels->m : panels->n_ordered;
-	for (int64_t i = block * LB_CUT_ROWS; i < least(n, (block + 1) * LB_CUT_ROWS); i++)
+	for (int64_t i = block * LB_CUT_ROWS; i < least(cutting->n, (block + 1) * LB_CUT_ROWS); i++)
 		cut_row(cutting, scratch, i);
 }
 
@@ -433,8 +431,8 @@ static bool multiply_panels(const struct product *p)
 						  .x = p->cuts,
 						  .dtype = p->dtype,
 						  .to = p->to + first * bytes };
-		struct cutting cutting = { .p = p, .panels = &panels, .first = first };
-		int64_t blocks = ((rows > m ? rows : m) + LB_CUT_ROWS - 1) / LB_CUT_ROWS;
+		struct cutting cutting = { .p = p, .panels = &panels, .first = first, .n = rows > m ? rows : m };
+		int64_t blocks = (cutting.n + LB_CUT_ROWS - 1) / LB_CUT_ROWS;
 		if (!lb_share(p->exec, blocks, CUT_GRAIN / (p->k * LB_CUT_ROWS + 1) + 1,
 			      (half_of(p) * 2 + cut_floats(p)) * 4, cut_block, &cutting) ||
 		    !lb_multiply_quant_panels(p->exec, &panels))

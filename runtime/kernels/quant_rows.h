@@ -18,7 +18,7 @@ struct lb_quant_matrix {
 	const char *words, *scales, *biases; /* biases NULL: none */
 	int64_t words_row, scales_row, biases_row;
 	bool e8m0;                /* scales */
-	float table[256];         /* of e4m3 scales: their values */
+	float e4m3;               /* what e4m3 scales are multiplied with */
 };
 
 struct lb_quant_scales {

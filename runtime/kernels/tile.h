@@ -232,6 +232,8 @@ struct lb_tiles {
 	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride, int dtype);
 	/* Scales of mxfp4 and mxfp8. */
 	void (*e8m0)(int64_t n, float *to, const uint8_t *from);
+	/* Those of nvfp4, times `by`. */
+	void (*e4m3)(int64_t n, float *to, const uint8_t *from, float by);
 	void (*dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 	/* sums[r * m + i] += codes[r] . x[i], x in the order that `arrange` makes; x[i] is at
 	 * x + i * x_row. m is 1, 2, 4 or 8; rows of codes is 2 when m is 1, else 1. */

@@ -116,7 +116,7 @@ static double scale_of(const struct lb_quant_matrix *w, const void *from, int64_
 	case LB_F32: return ((const float *)from)[i];
 	case LB_F16: return lb_f16_to_float(((const uint16_t *)from)[i]);
 	case LB_BF16: return lb_bf16_to_float(((const uint16_t *)from)[i]);
-	default: return w->e8m0 ? ldexp(1, code - 127) : w->table[code];
+	default: return w->e8m0 ? ldexp(1, code - 127) : lb_e4m3_to_float(code) * w->e4m3;
 	}
 }
 
@@ -128,6 +128,7 @@ static struct lb_quant_matrix make_matrix(int kind, int group, int dtype, int64_
 				     .group = group,
 				     .scale_dtype = dtype,
 				     .e8m0 = group == 32,
+				     .e4m3 = 0.3f,
 				     .words = (const char *)fenced(n, k / 2),
 				     .words_row = fence(),
 				     .scales = (const char *)fenced(n, groups * wide),
@@ -135,8 +136,6 @@ static struct lb_quant_matrix make_matrix(int kind, int group, int dtype, int64_
 				     .biases_row = fence() };
 	if (kind == LB_CODES_4)
 		w.biases = (const char *)fenced(n, groups * wide);
-	for (int i = 0; i < 256; i++)
-		w.table[i] = lb_e4m3_to_float((uint8_t)i) * 0.3f;
 	for (int64_t r = 0; r < n; r++) {
 		uint8_t *small = (uint8_t *)(uintptr_t)w.scales + r * fence();
 		make_scales(small, dtype, groups, 1);

@@ -414,18 +414,6 @@ void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, 
 	functions[codes->kind == LB_CODES_E2M1][x->planes > 1][m / 4](codes, groups, x, first, sums);
 }
 
-/* n scales of e2m1 codes, e4m3 ones as w's table has them. */
-static void small_scales(const struct lb_quant_matrix *w, int64_t n, const char *from, float *to)
-{
-	enum { E4M3_ONE = 0x38 };
-	const uint8_t *small = (const uint8_t *)from;
-	float one = w->table[E4M3_ONE];
-	if (w->e8m0)
-		LB_ISA_NAME(lb_tile_e8m0)(n, to, small);
-	else
-		LB_EACH(i, n) to[i] = lb_e4m3_to_float(small[i]) * one;
-}
-
 /* to[i] = x @ row `first` + i of w. Those that are taken together are far from each other, which are as many streams that a
  * processor foresees. */
 INLINE void multiply_row(bool e2m1, int planes, int group, int dtype, const struct lb_quant_matrix *w, int64_t first,
@@ -447,7 +435,11 @@ INLINE void multiply_row(bool e2m1, int planes, int group, int dtype, const stru
 			struct row some[LB_QUANT_ROWS];
 			int64_t more = groups - g < LB_QUANT_CHUNK ? groups - g : LB_QUANT_CHUNK;
 			for (int r = 0; r < LB_QUANT_ROWS; r++) {
-				small_scales(w, more, rows[r].scales + g, floats[r]);
+				const uint8_t *small = (const uint8_t *)rows[r].scales + g;
+				if (w->e8m0)
+					LB_ISA_NAME(lb_tile_e8m0)(more, floats[r], small);
+				else
+					LB_ISA_NAME(lb_tile_e4m3)(more, floats[r], small, w->e4m3);
 				some[r] =
 				    (struct row){ rows[r].words + g * (group / 2), (const char *)floats[r], NULL };
 			}

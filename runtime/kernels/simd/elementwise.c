@@ -111,6 +111,7 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.dots = LB_ISA_NAME(lb_tile_dots),
 	.combine = LB_ISA_NAME(lb_tile_combine),
 	.e8m0 = LB_ISA_NAME(lb_tile_e8m0),
+	.e4m3 = LB_ISA_NAME(lb_tile_e4m3),
 	.dequantize = LB_ISA_NAME(lb_tile_dequantize),
 	.dot = LB_ISA_NAME(lb_tile_dot),
 	.arrange = LB_ISA_NAME(lb_tile_arrange),

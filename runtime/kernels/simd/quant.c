@@ -381,6 +381,11 @@ void LB_ISA_NAME(lb_tile_e8m0)(int64_t n, float *to, const uint8_t *from)
 	LB_EACH(i, n) to[i] = lb_e8m0_to_float(from[i]);
 }
 
+void LB_ISA_NAME(lb_tile_e4m3)(int64_t n, float *to, const uint8_t *from, float by)
+{
+	LB_EACH(i, n) to[i] = lb_e4m3_to_float(from[i]) * by;
+}
+
 /* Each kind, and each number of vectors, compiled by itself. */
 #define DOT(kind, rows, m) \
 	static void dot_##kind##_##rows##_##m(const struct lb_codes *codes, int64_t groups, const float *x, \

@@ -161,6 +161,7 @@ void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
 void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
 				 float *sums, int64_t sums_row);
 void LB_ISA_NAME(lb_tile_e8m0)(int64_t n, float *to, const uint8_t *from);
+void LB_ISA_NAME(lb_tile_e4m3)(int64_t n, float *to, const uint8_t *from, float by);
 void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
 bool LB_ISA_NAME(lb_tile_cut)(int64_t n, const float *x, int group, const struct lb_cut *to);
 void LB_ISA_NAME(lb_tile_multiply_row_cut)(const struct lb_quant_matrix *w, int64_t first, int64_t n, int64_t groups,
