@@ -294,9 +294,9 @@ LB_API lb_tensor *lb_erf(lb_tensor *x);
 LB_API lb_tensor *lb_erfinv(lb_tensor *x); /* infinite at -1 and 1, NaN beyond */
 LB_API lb_tensor *lb_square(lb_tensor *x);
 LB_API lb_tensor *lb_reciprocal(lb_tensor *x); /* 1 / x */
-LB_API lb_tensor *lb_sign(lb_tensor *x);       /* -1, 0 or 1, of NaN 0; of c64 x / |x| */
-LB_API lb_tensor *lb_degrees(lb_tensor *x);    /* of radians */
-LB_API lb_tensor *lb_radians(lb_tensor *x);    /* of degrees */
+LB_API lb_tensor *lb_sign(lb_tensor *x); /* -1, 0 or 1, of NaN 0; of c64 x / |x| */
+LB_API lb_tensor *lb_degrees(lb_tensor *x); /* of radians */
+LB_API lb_tensor *lb_radians(lb_tensor *x); /* of degrees */
 /* The parts of c64, as f32, and its conjugate. Of another dtype x itself (a view of it if it has a name), and zeros like it. */
 LB_API lb_tensor *lb_real(lb_tensor *x);
 LB_API lb_tensor *lb_imag(lb_tensor *x);
@@ -332,7 +332,8 @@ LB_API lb_tensor *lb_subtract(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_multiply(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_divide(lb_tensor *a, lb_tensor *b); /* true division: integers give f32 */
 LB_API lb_tensor *lb_power(lb_tensor *a, lb_tensor *b);
-LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins; complex numbers: the real parts, then the imaginary */
+LB_API lb_tensor *lb_maximum(lb_tensor *a,
+			     lb_tensor *b); /* NaN wins; complex numbers: the real parts, then the imaginary */
 LB_API lb_tensor *lb_minimum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 /* The same bytes, in row-major order, as elements of another dtype: the last axis has as many bytes. */
 LB_API lb_tensor *lb_bitcast(lb_tensor *x, lb_dtype dtype);
@@ -357,7 +358,7 @@ LB_API lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b); /* sign of b; 0 for 
 LB_API lb_tensor *lb_floor_divide(lb_tensor *a, lb_tensor *b);
 /* lb_floor_divide() and lb_remainder(). False, with both NULL, on error. */
 LB_API bool lb_divmod(lb_tensor *a, lb_tensor *b, lb_tensor **quotient, lb_tensor **rest);
-LB_API lb_tensor *lb_arctan2(lb_tensor *a, lb_tensor *b);   /* the angle of the point (b, a), as C's atan2(a, b) */
+LB_API lb_tensor *lb_arctan2(lb_tensor *a, lb_tensor *b); /* the angle of the point (b, a), as C's atan2(a, b) */
 LB_API lb_tensor *lb_logaddexp(lb_tensor *a, lb_tensor *b); /* log(exp(a) + exp(b)), which does not overflow */
 LB_API lb_tensor *lb_equal(lb_tensor *a, lb_tensor *b); /* these give bool */
 LB_API lb_tensor *lb_not_equal(lb_tensor *a, lb_tensor *b);
@@ -470,8 +471,8 @@ LB_API lb_tensor *lb_gather_mm(lb_tensor *a, lb_tensor *b, lb_tensor *a_indices,
  * ceil(n / block_size)), of the result, whose other blocks are 0, mask_a and mask_b likewise; NULL: all. Batch axes of all of
  * them broadcast. Masks are bool (what they drop is neither multiplied nor looked at, NaN or not), or floating: factors of
  * their blocks. */
-LB_API lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block_size, lb_tensor *mask_out, lb_tensor *mask_a,
-				     lb_tensor *mask_b);
+LB_API lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block_size, lb_tensor *mask_out,
+				     lb_tensor *mask_a, lb_tensor *mask_b);
 /* a (m, k), b (k, n) and segments (…, 2), integers: (…, m, n), for each segment [begin, end) the columns of a in it times the
  * rows of b in it, or 0 if it is empty. One that does not lie in 0 … k fails when it is computed. */
 LB_API lb_tensor *lb_segmented_mm(lb_tensor *a, lb_tensor *b, lb_tensor *segments);
@@ -624,7 +625,8 @@ LB_API lb_tensor *lb_conv3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options o
 LB_API lb_tensor *lb_conv_transpose1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options, int64_t output_padding);
 LB_API lb_tensor *lb_conv_transpose2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options, lb_list output_padding);
 /* Of shapes as those of lb_conv3d(); output_padding has three numbers, or none. */
-LB_API lb_tensor *lb_conv_transpose3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options options, lb_list output_padding);
+LB_API lb_tensor *lb_conv_transpose3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options options,
+				      lb_list output_padding);
 /* The convolution of two lines, one of which is turned round: all n + m - 1 numbers, as many as the longer has, from the
  * middle, or those that all of the shorter takes part in. Floating dtypes. */
 typedef enum lb_convolve_mode { LB_CONVOLVE_FULL, LB_CONVOLVE_SAME, LB_CONVOLVE_VALID } lb_convolve_mode;
@@ -738,7 +740,8 @@ typedef enum lb_stft_ends { LB_STFT_REFLECT, LB_STFT_ZEROS, LB_STFT_EDGE } lb_st
 typedef struct lb_stft_options {
 	int64_t n, hop; /* elements of a frame (2048), and from one to the next (n / 4) */
 	int64_t window; /* without a window: how many ones there are, in the middle of a frame (n) */
-	bool uncentred; /* frame i begins at i * hop; else it has that in its middle, and the line n / 2 elements more at both */
+	bool
+	    uncentred; /* frame i begins at i * hop; else it has that in its middle, and the line n / 2 elements more at both */
 	lb_stft_ends ends; /* ends: mirrored, zeros, or the last element */
 	lb_fft_norm norm;
 	bool two_sided; /* n frequencies; else, of real numbers, n / 2 + 1 */
@@ -971,8 +974,8 @@ LB_API bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *i
  * the inputs that have a tangent, or is of integers. Integer inputs have none. Reverse mode twice (so the same operations
  * have it, and it can be differentiated in turn): about three times the work of fn. The rule of an lb_custom_vjp() is
  * differentiated by its cotangents. Of lb_grad() it is the product of the Hessian and a vector. */
-LB_API bool lb_jvp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor *const *tangents, int n_out,
-		   lb_tensor **out, lb_tensor **out_tangents);
+LB_API bool lb_jvp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor *const *tangents,
+		   int n_out, lb_tensor **out, lb_tensor **out_tangents);
 /* x itself, which gradients take for a constant. */
 LB_API lb_tensor *lb_stop_gradient(lb_tensor *x);
 /* x itself, computed after the n others. */
@@ -1243,7 +1246,8 @@ typedef struct lb_gguf_value {
 	const char *text;
 	const char *const *texts; /* a list of so many */
 	int64_t n_texts;
-	lb_tensor *numbers; /* without axes a single number or bool, of one axis a list; f16, bf16 and complex64 are errors */
+	lb_tensor
+	    *numbers; /* without axes a single number or bool, of one axis a list; f16, bf16 and complex64 are errors */
 } lb_gguf_value;
 /* Version 3, whose tensors are f32, f64, f16, bf16 or i8 to i64, of 4 axes at most, as ggml's are; one without axes
  * becomes a list of one. */

@@ -79,7 +79,8 @@ enum lb_watch {
 	LB_WATCH_GROWTH = 1 << 6, /* more than watch_memory is in use already: the probe `memory` fires at the next
 				   * growth, once; the runtime takes the bit away; for the root only */
 	LB_WATCH_ODD = 1 << 7, /* set by the runtime where it looks for NaN: the value had NaN or Inf */
-	LB_WATCH_MASKS = 1 << 8, /* with LB_WATCH_NAN: also for -Inf that was put in, as into a mask; for the root only */
+	LB_WATCH_MASKS =
+	    1 << 8, /* with LB_WATCH_NAN: also for -Inf that was put in, as into a mask; for the root only */
 	/* bit LB_WATCH_NAMED + i of a tensor, written by the runtime before it fires op_start, nan, range
 	 * or eval_tensor: its name matches watch_patterns[i] */
 	LB_WATCH_NAMED = 24,
@@ -169,7 +170,8 @@ enum lb_buffer_flag {
 	X(uint64_t, release, 1, "address of the function that takes foreign memory back") \
 	X(uint64_t, context, 1, "argument of that function") \
 	X(uint64_t, next, 1, "the allocator's own link") \
-	X(uint64_t, filled_for, 1, "id of the tensor that it was filled for: others have only updated it in place since")
+	X(uint64_t, filled_for, 1, \
+	  "id of the tensor that it was filled for: others have only updated it in place since")
 
 /* One thread that evaluates or has evaluated. */
 #define LB_THREAD_FIELDS(X) \

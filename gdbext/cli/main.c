@@ -151,8 +151,8 @@ static int answer(void *job)
 
 	out->json = r->json;
 	lbx_terminal_begin_progress(out);
-	bool done = (r->cores || r->is_alone || open_target(r, &context)) && choose(r, &context) && (!r->is_pair || open_pair(r, &context)) &&
-		    lbx_command_run(&context, &r->args);
+	bool done = (r->cores || r->is_alone || open_target(r, &context)) && choose(r, &context) &&
+		    (!r->is_pair || open_pair(r, &context)) && lbx_command_run(&context, &r->args);
 	lbx_terminal_end_progress();
 	char notice[512];
 	if (done)

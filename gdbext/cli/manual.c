@@ -83,8 +83,8 @@ void lbx_usage(struct lbx_out *out)
 	for (int i = 0; i < LBX_FORMS; i++) {
 		int n = (int)strlen(lbx_form_name(&lbx_forms[i]));
 		lbx_wrap(out, 0, WHAT);
-		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", lbx_form_name(&lbx_forms[i]), 33 - n,
-			   lbx_forms[i].arguments, lbx_forms[i].summary);
+		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", lbx_form_name(&lbx_forms[i]),
+			   33 - n, lbx_forms[i].arguments, lbx_forms[i].summary);
 	}
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"

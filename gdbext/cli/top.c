@@ -135,7 +135,8 @@ static void draw_text(struct lbx_out *out, const char *text, size_t n)
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		snprintf(piece, sizeof piece, "%.*s", (int)((newline ? newline : end) - text), text);
 		if (pen.line < lines - 1)
-			pen.column += lbx_screen_put(pen.line, pen.column, columns - 1 - pen.column, LBX_SCREEN_PLAIN, piece);
+			pen.column +=
+			    lbx_screen_put(pen.line, pen.column, columns - 1 - pen.column, LBX_SCREEN_PLAIN, piece);
 		if (newline)
 			pen.line++, pen.column = 0;
 		text = newline ? newline + 1 : end;

@@ -295,18 +295,18 @@ static void report(const struct trace *trace)
 	if (trace->n_timelines > 1)
 		lbx_printf(&out, "%d program%s, ", trace->n_timelines, LB_S(trace->n_timelines));
 	lbx_printf(&out,
-		"%s%" PRIu64 " event%s, %" PRIu64 " evaluation%s, %" PRIu64 " operation%s, %" PRIu64 " event%s lost",
-		t->lost || trace->n_cut ? "at least " : "", t->events, LB_S(t->events), t->evals, LB_S(t->evals),
-		t->ops, LB_S(t->ops), t->lost, LB_S(t->lost));
+		   "%s%" PRIu64 " event%s, %" PRIu64 " evaluation%s, %" PRIu64 " operation%s, %" PRIu64 " event%s lost",
+		   t->lost || trace->n_cut ? "at least " : "", t->events, LB_S(t->events), t->evals, LB_S(t->evals),
+		   t->ops, LB_S(t->ops), t->lost, LB_S(t->lost));
 	if (t->lost && trace->following.is_child)
 		lbx_printf(&out, " (a shorter --interval loses fewer)");
 	else if (t->lost)
 		lbx_printf(&out, " (a shorter --interval, or a program with LAZYBONES_EVENTS=%d, loses fewer)",
-			LB_FLIGHT_MOST);
+			   LB_FLIGHT_MOST);
 	if (trace->n_cut)
 		lbx_printf(&out,
-			"; the last milliseconds of %d program%s before %s became another (exec) may be missing",
-			trace->n_cut, LB_S(trace->n_cut), LB_PLURAL(trace->n_cut, "it", "they"));
+			   "; the last milliseconds of %d program%s before %s became another (exec) may be missing",
+			   trace->n_cut, LB_S(trace->n_cut), LB_PLURAL(trace->n_cut, "it", "they"));
 	lbx_printf(&out, "; open it in ui.perfetto.dev\n");
 }
 

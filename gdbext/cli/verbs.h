@@ -11,8 +11,8 @@ struct lbx_verb {
 };
 
 /* Each stands at the foot of its function's file, and in the table of forms (cli/forms.h). */
-extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_gdb, lbx_verb_serve,
-    lbx_verb_mcp, lbx_verb_trace_diff, lbx_verb_replay_session, lbx_verb_follow;
+extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites, lbx_verb_gdb, lbx_verb_serve, lbx_verb_mcp,
+    lbx_verb_trace_diff, lbx_verb_replay_session, lbx_verb_follow;
 
 /* Watches a program, where `words` behind the form of the same name ask for that. */
 extern const struct lbx_verb lbx_verb_doctor;

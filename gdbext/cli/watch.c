@@ -134,7 +134,8 @@ static void note_why_not(struct watch *w)
 }
 
 /* After the first look, what has changed. */
-static bool tell_look(struct watch *w, struct lbx_context *context, const struct lbx_diagnosis *found, struct seen *seen)
+static bool tell_look(struct watch *w, struct lbx_context *context, const struct lbx_diagnosis *found,
+		      struct seen *seen)
 {
 	bool all = lbx_args_option(&w->args, "all");
 

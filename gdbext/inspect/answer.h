@@ -71,9 +71,9 @@ struct lbx_keyed {
 		LBX_IS_TEXT,
 		LBX_IS_LIST
 	} kind;
-	int64_t n;           /* the number; of a list, how many */
+	int64_t n; /* the number; of a list, how many */
 	double real;
-	const char *text;    /* the text; of a count, its noun; of a real number, how it is printed */
+	const char *text; /* the text; of a count, its noun; of a real number, how it is printed */
 	const int64_t *list;
 };
 

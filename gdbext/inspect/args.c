@@ -277,9 +277,10 @@ static bool fail_word(const struct lbx_command *command, const char *word)
 
 	for (int i = 0; i < command->max_args && *word == '['; i++)
 		if (kind_of(command, i) != PLAIN)
-			return lbx_misuse("%s: '%s' stands by itself: write a slice right behind its tensor, as x%s, and a "
-					  "name with blanks in quotes",
-					  command->name, word, word);
+			return lbx_misuse(
+			    "%s: '%s' stands by itself: write a slice right behind its tensor, as x%s, and a "
+			    "name with blanks in quotes",
+			    command->name, word, word);
 	if (command->max_args > 0)
 		return lbx_misuse("%s: unexpected argument '%s'; expected %s %s", command->name, word, command->name,
 				  command->arguments);
@@ -447,8 +448,8 @@ bool lbx_args_bytes(const struct lbx_args *args, const char *name, int64_t min, 
 		return lbx_args_int(args, name, min, max, ret);
 	if (!lbx_bytes_parse(text, &value) || (int64_t)value < min || (int64_t)value > max) {
 		lb_clear_error();
-		return lbx_misuse("--%s must be from %lld to %lld bytes, such as 65536 or 2G, not %s", name, (long long)min,
-				  (long long)max, text);
+		return lbx_misuse("--%s must be from %lld to %lld bytes, such as 65536 or 2G, not %s", name,
+				  (long long)min, (long long)max, text);
 	}
 	*ret = (int64_t)value;
 	return true;

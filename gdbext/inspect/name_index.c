@@ -93,7 +93,8 @@ bool lbx_name_index_get(struct lbx_context *context, const struct lbx_tensors *t
 	if (!known && lbx_target_waits(context->target))
 		return false;
 	struct lbx_name_index *index = kept->names;
-	if (index && is_of(index, context) && index->is_dated == known && (known ? now == index->moment : index->is_new))
+	if (index && is_of(index, context) && index->is_dated == known &&
+	    (known ? now == index->moment : index->is_new))
 		*ret = index;
 	else
 		drop(kept);

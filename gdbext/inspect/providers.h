@@ -54,7 +54,8 @@ struct lbx_kept {
 		const struct lbx_provider *provider;
 		uint64_t modules; /* in which there was nothing (lbx_target_loaded) */
 	} absent[LBX_SETS_MAX];
-	bool has_many_tensors; /* LBX_MANY_TENSORS, when they were last walked over: what is asked is asked before that */
+	bool
+	    has_many_tensors; /* LBX_MANY_TENSORS, when they were last walked over: what is asked is asked before that */
 	struct lbx_name_index *names; /* or NULL */
 };
 /* Closes them. */

@@ -48,8 +48,8 @@ static bool parse(const struct setting *s, const char *text, int64_t *ret)
 	if (s->is_bytes) {
 		if (!lbx_bytes_parse(text, &bytes) || (int64_t)bytes < s->min || (int64_t)bytes > s->max) {
 			lb_clear_error();
-			return lbx_misuse("set: %s takes a number of bytes from %lld to %lld, such as 4G, not '%s'", s->name,
-					  (long long)s->min, (long long)s->max, text);
+			return lbx_misuse("set: %s takes a number of bytes from %lld to %lld, such as 4G, not '%s'",
+					  s->name, (long long)s->min, (long long)s->max, text);
 		}
 		*ret = (int64_t)bytes;
 		return true;

@@ -233,11 +233,13 @@ uint64_t lbx_mlx_named(struct lbx_mlx_set *s, const char *expression, const stru
 	return id;
 }
 
-bool lbx_mlx_why_not(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from, char *ret, size_t size)
+bool lbx_mlx_why_not(struct lbx_mlx_set *s, const char *expression, const struct lbx_viewpoint *from, char *ret,
+		     size_t size)
 {
 	struct lbx_mlx_names *names = names_of(s);
 
-	return names->python && names->type && lbx_py_why_not(names->python, &names->rules, expression, from, ret, size);
+	return names->python && names->type &&
+	       lbx_py_why_not(names->python, &names->rules, expression, from, ret, size);
 }
 
 /* ---- what is told ---- */

@@ -197,7 +197,8 @@ static bool by_path(struct lbx_tensors *tensors, const char *text, const struct 
 	return id && by_id(tensors, id, ret);
 }
 
-static bool why_no_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret, size_t size)
+static bool why_no_path(struct lbx_tensors *tensors, const char *text, const struct lbx_viewpoint *from, char *ret,
+			size_t size)
 {
 	return lbx_mlx_why_not(lbx_mlx_set_of(tensors), text, from, ret, size);
 }

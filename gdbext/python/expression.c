@@ -341,8 +341,8 @@ static void explain(const struct scope *s, uint64_t object, const char *from, co
 	uint64_t at;
 	int64_t n;
 
-	if (!reason || *reason->text || s->rules->is_wanted(s->rules->context, object) || !read_key(s, to + 1, end, &key) ||
-	    !key_text(&key, under, sizeof under))
+	if (!reason || *reason->text || s->rules->is_wanted(s->rules->context, object) ||
+	    !read_key(s, to + 1, end, &key) || !key_text(&key, under, sizeof under))
 		return;
 	int used = snprintf(reason->text, reason->size, "%.*s ", (int)(to - from), from);
 	if (used < 0 || (size_t)used + strlen(under) + sizeof keys + 32 >= reason->size) {
@@ -490,7 +490,8 @@ static bool has_named_key(const char *expression)
 
 /* In each thread by the innermost frame whose module's variables, or only those that are named, lead to such an object, by
  * keys that are the function's own. */
-static int evaluate_keyed(struct scope *s, const char *expression, uint64_t globals, struct lbx_py_found ret[LBX_PY_FOUND])
+static int evaluate_keyed(struct scope *s, const char *expression, uint64_t globals,
+			  struct lbx_py_found ret[LBX_PY_FOUND])
 {
 	struct lbx_py_thread thread;
 	struct lbx_py_frame frame;

@@ -9,9 +9,9 @@
 
 /* How their names begin. */
 static const char *const inner[] = {
-	"liblazybones.", "libggml",    "libtorch", "libc10", "libmlx",   "libopenblas", "libblas",   "liblapack", "libfftw3",
-	"libgomp.",      "libomp.",    "libc.so",  "libc-",  "libm.so",  "libm-",       "libmvec",   "libstdc++.",
-	"libgcc_s",      "libpthread", "libdl.",   "librt.", "ld-linux", "ld-2",        "libunwind",
+	"liblazybones.", "libggml",  "libtorch",   "libc10",  "libmlx", "libopenblas", "libblas", "liblapack",
+	"libfftw3",      "libgomp.", "libomp.",    "libc.so", "libc-",  "libm.so",     "libm-",   "libmvec",
+	"libstdc++.",    "libgcc_s", "libpthread", "libdl.",  "librt.", "ld-linux",    "ld-2",    "libunwind",
 };
 
 static bool is_inner(const char *path)

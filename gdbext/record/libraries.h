@@ -26,7 +26,7 @@ void lbx_libraries_clear(struct lbx_libraries *libraries);
 struct lbx_told_frame {
 	uint64_t address;
 	const char *function; /* "": not known */
-	bool has_source;      /* there is a line to be shown */
+	bool has_source; /* there is a line to be shown */
 };
 
 /* Whether a frame is the program's own: it has a source, and is in no library of the system's or of tensors' and in no function

@@ -244,8 +244,8 @@ bool lbx_trace_open(const char *folder, const char *name, json_t *about, struct 
 
 	if (trace)
 		trace->fd = -1;
-	bool ok = trace && about && make_folder(folder) && create_somewhere(trace, folder, name) &&
-		  add_line(trace, about);
+	bool ok =
+	    trace && about && make_folder(folder) && create_somewhere(trace, folder, name) && add_line(trace, about);
 	json_decref(about);
 	if (ok) {
 		pthread_mutex_init(&trace->lock, NULL);

@@ -9,8 +9,8 @@
 
 enum { KEPT = 1024 };
 
-const char *const lbx_feed_types[] = { "running", "stopped",    "exited",  "ended",
-				       "output",  "breakpoint", "tensors", "findings", NULL };
+const char *const lbx_feed_types[] = { "running",    "stopped", "exited",   "ended", "output",
+				       "breakpoint", "tensors", "findings", NULL };
 
 struct lbx_feed {
 	pthread_mutex_t lock;

@@ -66,10 +66,10 @@ static json_t *tensor_of(const json_t *tensors, const json_t *variable, bool is_
 	size_t i;
 	json_t *each;
 
-	json_array_foreach((json_t *)tensors, i, each)
-		if (strcmp(lbx_mi_string(each, "variable"), lbx_mi_string(variable, "name")) == 0 &&
-		    (!is_shadowed || lbx_variable_holds(variable, lbx_mi_string(each, "value"))))
-			return each;
+	json_array_foreach((json_t *)tensors, i,
+			   each) if (strcmp(lbx_mi_string(each, "variable"), lbx_mi_string(variable, "name")) == 0 &&
+				     (!is_shadowed ||
+				      lbx_variable_holds(variable, lbx_mi_string(each, "value")))) return each;
 	return NULL;
 }
 
@@ -102,7 +102,7 @@ static bool run_variables(struct lbx_call *call)
 	const json_t *tensors = json_object_get(json_array_get(json_object_get(locals, "frames"), 0), "tensors");
 	const json_t *variables = json_object_get(answer.results, "variables");
 	json_array_foreach((json_t *)variables, i, each)
-		json_array_append_new(told, told_variable(variables, each, tensors));
+	    json_array_append_new(told, told_variable(variables, each, tensors));
 	lbx_gdb_answer_release(&answer);
 	json_decref(locals);
 	return lbx_answer(call, json_pack("{s:o}", "variables", told));

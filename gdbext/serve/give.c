@@ -132,11 +132,12 @@ static bool attach(struct lbx_gdb *gdb, long pid)
 /* What it is to look at; in a program's case, what it is to be run with. */
 static bool load(struct lbx_gdb *gdb, const struct lbx_session_start *start)
 {
-	if (start->kind == LBX_OF_PROGRAM && !(set_arguments(gdb, start->args) && set_environment(gdb, start->environment)))
+	if (start->kind == LBX_OF_PROGRAM &&
+	    !(set_arguments(gdb, start->args) && set_environment(gdb, start->environment)))
 		return false;
 	if (start->program && !load_program(gdb, start->program))
 		return false;
-	return start->kind == LBX_OF_CORE    ? load_core(gdb, start->core)
+	return start->kind == LBX_OF_CORE      ? load_core(gdb, start->core)
 	       : start->kind == LBX_OF_PROCESS ? attach(gdb, start->pid)
 					       : true;
 }

@@ -211,13 +211,13 @@ static const char *query(struct MHD_Connection *connection, const char *name)
 
 static enum MHD_Result answer_events(struct lbx_http *http, struct MHD_Connection *connection)
 {
-	const char *session = query(connection, "session"),
-		   *types = query(connection, "types"),
+	const char *session = query(connection, "session"), *types = query(connection, "types"),
 		   *last = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
 
 	if (types && !are_types(types))
-		return refuse(connection, 400, "types: of running, stopped, exited, ended, output, breakpoint, tensors, "
-					       "findings, with commas between them");
+		return refuse(connection, 400,
+			      "types: of running, stopped, exited, ended, output, breakpoint, tensors, "
+			      "findings, with commas between them");
 	struct stream *stream = calloc(1, sizeof *stream);
 	if (!stream || (types && asprintf(&stream->types, ",%s,", types) < 0)) {
 		free(stream);
@@ -268,7 +268,8 @@ static json_t *params_of(struct MHD_Connection *connection, const struct request
 	else if ((body = json_loadb(request->body, request->n, JSON_REJECT_DUPLICATES, &error)))
 		snprintf(why, WHY, "the body is no object of JSON");
 	else
-		snprintf(why, WHY, "the body is no JSON: %s, in line %d, column %d", error.text, error.line, error.column);
+		snprintf(why, WHY, "the body is no JSON: %s, in line %d, column %d", error.text, error.line,
+			 error.column);
 	if (!json_is_object(body) || json_object_update(ret, body) != 0) {
 		json_decref(ret);
 		ret = NULL;

@@ -65,9 +65,9 @@ char *lbx_known_line(const json_t *tensors, const char *line)
 	if (!to)
 		return NULL;
 	if (count_words(line) <= MOST_WORDS)
-		json_array_foreach((json_t *)tensors, i, each)
-			if (known < LBX_TOLD_MOST && mentions(line, lbx_mi_string(each, "variable")))
-				known += write_variable(to, each);
+		json_array_foreach((json_t *)tensors, i,
+				   each) if (known < LBX_TOLD_MOST && mentions(line, lbx_mi_string(each, "variable")))
+		    known += write_variable(to, each);
 	fputs(line, to);
 	bool ok = !ferror(to);
 	ok &= fclose(to) == 0;

@@ -63,8 +63,7 @@ bool lbx_is_shadowed(const json_t *variables, const char *name)
 	json_t *each;
 	int n = 0;
 
-	json_array_foreach((json_t *)variables, i, each)
-		n += strcmp(lbx_mi_string(each, "name"), name) == 0;
+	json_array_foreach((json_t *)variables, i, each) n += strcmp(lbx_mi_string(each, "name"), name) == 0;
 	return n > 1;
 }
 

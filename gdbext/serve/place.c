@@ -26,9 +26,8 @@ int lbx_own_level(const json_t *frames, const struct lbx_libraries *libraries)
 	size_t i;
 	json_t *frame;
 
-	json_array_foreach((json_t *)frames, i, frame)
-		if (lbx_is_own_place(frame, libraries))
-			return atoi(lbx_mi_string(frame, "level"));
+	json_array_foreach((json_t *)frames, i,
+			   frame) if (lbx_is_own_place(frame, libraries)) return atoi(lbx_mi_string(frame, "level"));
 	return 0;
 }
 

@@ -39,7 +39,8 @@ static const char *behind_compile(const char *rest)
 {
 	size_t n = strspn(rest, LETTERS);
 
-	return n > 0 && (strncmp("code", rest, n) == 0 || strncmp("print", rest, n) == 0) && !rest[n + strspn(rest + n, " \t")]
+	return n > 0 && (strncmp("code", rest, n) == 0 || strncmp("print", rest, n) == 0) &&
+		       !rest[n + strspn(rest + n, " \t")]
 		   ? ""
 		   : rest;
 }

@@ -36,9 +36,8 @@ static const json_t *program_of(const json_t *whole)
 	json_t *record;
 
 	if (!json_is_string(json_object_get(session, "program")))
-		json_array_foreach(json_object_get(whole, "records"), i, record)
-			if (strcmp(lbx_mi_string(record, "kind"), "program") == 0)
-				return record;
+		json_array_foreach(json_object_get(whole, "records"), i,
+				   record) if (strcmp(lbx_mi_string(record, "kind"), "program") == 0) return record;
 	return session;
 }
 
@@ -206,10 +205,11 @@ static bool replay(struct lbx_sessions *sessions, const json_t *whole, double se
 	json_t *record;
 	bool ok = replay_arguments(sessions, program_of(whole), seconds, ret);
 
-	json_array_foreach(json_object_get(whole, "records"), i, record)
-		ok = ok && replay_record(sessions, record, seconds, ret);
+	json_array_foreach(json_object_get(whole, "records"), i, record) ok =
+	    ok && replay_record(sessions, record, seconds, ret);
 	if (ok && ret->asked == 0)
-		ok = lb_fail("there is nothing to ask again in this trace: a script drove that gdb, whose lines nobody typed");
+		ok = lb_fail(
+		    "there is nothing to ask again in this trace: a script drove that gdb, whose lines nobody typed");
 	ret->trace = end(sessions);
 	return ok && (ret->trace || lb_fail("the session has left no trace"));
 }

@@ -29,8 +29,12 @@ const struct lbx_route *const lbx_routes[] = {
 const char *lbx_param_type_name(enum lbx_param_type type)
 {
 	static const char *const names[] = {
-		[LBX_STRING] = "string", [LBX_WHOLE] = "integer", [LBX_NUMBER] = "number",
-		[LBX_FLAG] = "boolean",  [LBX_LIST] = "array",    [LBX_PAIRS] = "object",
+		[LBX_STRING] = "string",
+		[LBX_WHOLE] = "integer",
+		[LBX_NUMBER] = "number",
+		[LBX_FLAG] = "boolean",
+		[LBX_LIST] = "array",
+		[LBX_PAIRS] = "object",
 		[LBX_TENSOR] = "string or integer",
 	};
 
@@ -112,7 +116,8 @@ static json_t *from_text(enum lbx_param_type type, const char *text)
 /* As answers name a tensor, {"id": 12}, and as commands do. A new reference. */
 static json_t *tensor_of(json_t *value)
 {
-	return json_is_integer(value) ? json_sprintf("#%lld", (long long)json_integer_value(value)) : json_incref(value);
+	return json_is_integer(value) ? json_sprintf("#%lld", (long long)json_integer_value(value))
+				      : json_incref(value);
 }
 
 static bool is_all_strings(const json_t *value)
@@ -361,7 +366,8 @@ bool lbx_ask_tensor(struct lbx_call *call, const char *const *words, json_t **re
 	size_t n;
 
 	if (!line_of(words, &line) ||
-	    !lbx_session_ask_tensor(call->session, lbx_call_patience(call), line, &text, &n) || !check_answer(call, text, n))
+	    !lbx_session_ask_tensor(call->session, lbx_call_patience(call), line, &text, &n) ||
+	    !check_answer(call, text, n))
 		return false;
 	*ret = json_loadb(text, n, 0, NULL);
 	return *ret || lb_fail("gdb's plugin has answered with what is no JSON");
@@ -407,7 +413,8 @@ static bool run(struct lbx_call *call)
 	bool ok = call->route->run(call);
 	lbx_session_leave(call->session);
 	if (!ok && !call->status && lb_error_cause() != LB_MISUSED)
-		call->status = lbx_session_state(call->session) == LBX_GDB_GONE /* meanwhile */ ? 410 : lbx_status_of_gdb();
+		call->status =
+		    lbx_session_state(call->session) == LBX_GDB_GONE /* meanwhile */ ? 410 : lbx_status_of_gdb();
 	return ok;
 }
 

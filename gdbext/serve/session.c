@@ -540,12 +540,12 @@ json_t *lbx_session_status(struct lbx_session *s)
 
 	pthread_mutex_lock(&s->lock);
 	bool has_reason = s->state == LBX_PAUSED || s->state == LBX_EXITED;
-	json_t *ret = json_pack("{s:i, s:s, s:s, s:s, s:f, s:o*, s:O*, s:O*, s:s*, s:s*}", "session", s->id, "program",
-				s->name, "kind", kinds[s->kind], "state", lbx_session_state_name(s->state),
-				"since_seconds", lb_clock_seconds() - s->since, "pid",
-				s->pid > 0 ? json_integer(s->pid) : NULL, "stop", has_reason ? s->stop : NULL,
-				"location", s->location, "trace", s->trace ? lbx_trace_path(s->trace) : NULL,
-				"warning", s->warning);
+	json_t *ret =
+	    json_pack("{s:i, s:s, s:s, s:s, s:f, s:o*, s:O*, s:O*, s:s*, s:s*}", "session", s->id, "program", s->name,
+		      "kind", kinds[s->kind], "state", lbx_session_state_name(s->state), "since_seconds",
+		      lb_clock_seconds() - s->since, "pid", s->pid > 0 ? json_integer(s->pid) : NULL, "stop",
+		      has_reason ? s->stop : NULL, "location", s->location, "trace",
+		      s->trace ? lbx_trace_path(s->trace) : NULL, "warning", s->warning);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }

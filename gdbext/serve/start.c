@@ -43,8 +43,9 @@ static int elf_type(const char *path)
 	const ssize_t wanted = offsetof(Elf64_Ehdr, e_machine);
 	lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd >= 0 && read(fd, &head, (size_t)wanted) == wanted && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 ? head.e_type
-														      : ET_NONE;
+	return fd >= 0 && read(fd, &head, (size_t)wanted) == wanted && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0
+		   ? head.e_type
+		   : ET_NONE;
 }
 
 static bool find_in_path(const char *name, char ret[PATH_MAX])
@@ -117,7 +118,8 @@ static bool take_program(struct lbx_call *call, struct wanted *w, const char *pr
  * unless that is missing, or another by now. */
 static void find_program(struct wanted *w)
 {
-	const struct lbx_core_options options = { .exe = w->start.program, .force = true,
+	const struct lbx_core_options options = { .exe = w->start.program,
+						  .force = true,
 						  .advice = "`program` says where it is now" };
 	struct lbx_target *target = NULL;
 	struct lbx_module module = { .is_program = false };

@@ -146,9 +146,8 @@ static const json_t *partner_of(const json_t *tensor, const json_t *mine, const 
 	json_t *other, *own;
 	int rank = rank_of(tensor, mine);
 
-	json_array_foreach((json_t *)others, i, other)
-		if (strcmp(name_of(other), name) == 0 && rank-- == 0)
-			return other;
+	json_array_foreach((json_t *)others, i,
+			   other) if (strcmp(name_of(other), name) == 0 && rank-- == 0) return other;
 	json_array_foreach((json_t *)others, i, other)
 	{
 		bool is_claimed = !json_equal(json_object_get(other, "shape"), json_object_get(tensor, "shape"));

@@ -190,7 +190,8 @@ static void *look(void *self)
 		json_t *told = NULL;
 		bool ok = ask_for_tensors(w, &told);
 		pthread_mutex_lock(&w->lock);
-		bool is_of_stop = w->stop == stop; /* else it may be of another process, where the same numbers are others' */
+		bool is_of_stop =
+		    w->stop == stop; /* else it may be of another process, where the same numbers are others' */
 		pthread_mutex_unlock(&w->lock);
 		if (ok && is_of_stop && json_object_get(told, "total"))
 			tell_tensors(w, told);
@@ -301,9 +302,8 @@ void lbx_watch_tell_findings(struct lbx_watch *w, const char *answer, size_t n)
 	size_t i;
 
 	pthread_mutex_lock(&w->lock);
-	json_array_foreach(json_object_get(told, "findings"), i, each)
-		if (is_new(w, each))
-			json_array_append(fresh, each);
+	json_array_foreach(json_object_get(told, "findings"), i, each) if (is_new(w, each))
+	    json_array_append(fresh, each);
 	pthread_mutex_unlock(&w->lock);
 	json_decref(told);
 	if (json_array_size(fresh) > 0)

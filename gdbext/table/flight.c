@@ -116,7 +116,8 @@ bool lbx_table_part_at(struct lbx_tensors *tensors, uint64_t address, char *ret,
 		lb_clear_error();
 	if (!is)
 		return false;
-	if (lbx_target_try_read(table->target, ring + (address - ring) / width * width, &number, sizeof number) && number)
+	if (lbx_target_try_read(table->target, ring + (address - ring) / width * width, &number, sizeof number) &&
+	    number)
 		snprintf(ret, size, "the flight recorder's event %llu, which keeps nothing alive (`events`)",
 			 (unsigned long long)number);
 	else

@@ -345,7 +345,7 @@ enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct
 /* A field's value; the others stay where they are. */
 #define FIELD(layout, record, r, field) \
 	((layout)->same ? memcpy(&(r)->field, (const char *)(record) + offsetof(struct lbx_tensor_record, field), \
-				 sizeof (r)->field) \
+				 sizeof(r)->field) \
 			: NULL)
 
 enum lbx_next lbx_table_next_label(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_label *ret)

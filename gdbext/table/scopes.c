@@ -18,8 +18,7 @@ static bool scope_at(struct lbx_table *table, const struct lbx_thread_record *th
 	    scopes.n_marks >= 1 << DEPTH_BITS || scopes.n_items > ITEMS_MOST)
 		return false;
 	next.first = scopes.n_items;
-	if (depth > 0 &&
-	    !lbx_target_read(table->target, scopes.marks + (depth - 1) * sizeof own, &own, sizeof own))
+	if (depth > 0 && !lbx_target_read(table->target, scopes.marks + (depth - 1) * sizeof own, &own, sizeof own))
 		return false;
 	if (depth < scopes.n_marks &&
 	    !lbx_target_read(table->target, scopes.marks + depth * sizeof next, &next, sizeof next))

@@ -111,7 +111,8 @@ static bool find_number(struct lbx_target *target, const struct lbx_object *in, 
 	struct lbx_object o;
 
 	return find_any(target, in, name, beside, &o) &&
-	       (!lbx_type_is_struct(o.tag) || find_any(target, &o, "__value_", NULL, &o)) && read_number(target, &o, ret);
+	       (!lbx_type_is_struct(o.tag) || find_any(target, &o, "__value_", NULL, &o)) &&
+	       read_number(target, &o, ret);
 }
 
 static bool read_word(struct lbx_target *target, uint64_t address, uint64_t *ret)
@@ -265,9 +266,9 @@ static bool find_smart(struct lbx_target *target, const struct lbx_object *o, st
 /* std::optional, and c10::optional. */
 static bool find_optional(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
 {
-	static const char *const names[][2] = {
-		{ "_M_engaged", "_M_value" }, { "__engaged_", "__val_" }, { "init_", "value_" }
-	};
+	static const char *const names[][2] = { { "_M_engaged", "_M_value" },
+						{ "__engaged_", "__val_" },
+						{ "init_", "value_" } };
 	uint64_t is_there;
 
 	ret->kind = LBX_HOLDS;
@@ -321,14 +322,18 @@ static bool find_vector(struct lbx_target *target, const struct lbx_object *o, s
 			(find_any(target, o, "__end_cap_", NULL, &limit) &&
 			 find_pointer(target, &limit, "__value_", &limit, &room));
 	ret->n = (end - ret->element.address) / ret->width;
-	return end >= ret->element.address && (!has_room || end <= room) && (end - ret->element.address) % ret->width == 0;
+	return end >= ret->element.address && (!has_room || end <= room) &&
+	       (end - ret->element.address) % ret->width == 0;
 }
 
 /* What has a pointer to elements that are elsewhere, and their number. */
 static bool find_span(struct lbx_target *target, const struct lbx_object *o, struct lbx_container *ret)
 {
-	static const char *const names[][2] = { { "_M_ptr", "_M_extent_value" }, { "__data", "__size" }, { "__data_", "__size_" },
-						{ "_M_array", "_M_len" }, { "__begin_", "__size_" } };
+	static const char *const names[][2] = { { "_M_ptr", "_M_extent_value" },
+						{ "__data", "__size" },
+						{ "__data_", "__size_" },
+						{ "_M_array", "_M_len" },
+						{ "__begin_", "__size_" } };
 	struct lbx_object start;
 	Dwarf_Attribute attribute;
 	Dwarf_Die extent;
@@ -397,7 +402,8 @@ static bool find_llvm_deque(struct lbx_target *target, const struct lbx_object *
 	struct lbx_object map, pointer;
 	uint64_t end;
 
-	if (!find_any(target, o, "__map_", NULL, &map) || !find_pointer(target, &map, "__begin_", &pointer, &ret->blocks) ||
+	if (!find_any(target, o, "__map_", NULL, &map) ||
+	    !find_pointer(target, &map, "__begin_", &pointer, &ret->blocks) ||
 	    !find_pointer(target, &map, "__end_", &pointer, &end) || end < ret->blocks ||
 	    !find_number(target, o, "__start_", "__map_", &ret->element.address) ||
 	    !find_number(target, o, "__size_", "__map_", &ret->n) || !argument(o, "_Tp", &ret->element) ||
@@ -467,7 +473,8 @@ static bool find_llvm_list(struct lbx_target *target, const struct lbx_object *o
 
 	if (!find_any(target, o, "__end_", NULL, &header) ||
 	    !find_pointer(target, &header, "__next_", &pointer, &ret->node) || !argument(o, "_Tp", &ret->element) ||
-	    (!find_number(target, o, "__size_alloc_", NULL, &ret->n) && !find_number(target, o, "__size_", NULL, &ret->n)) ||
+	    (!find_number(target, o, "__size_alloc_", NULL, &ret->n) &&
+	     !find_number(target, o, "__size_", NULL, &ret->n)) ||
 	    !find_node(&header, &node) || !find_any(target, &node, "__value_", NULL, &value))
 		return false;
 	ret->value_at = value.address;
@@ -589,7 +596,8 @@ static bool find_llvm_tree(struct lbx_target *target, const struct lbx_object *o
 
 	if (!find_any(target, o, "__tree_", NULL, &tree) ||
 	    !find_pointer(target, &tree, "__begin_node_", &first, &ret->node) ||
-	    (!find_number(target, &tree, "__pair3_", NULL, &ret->n) && !find_number(target, &tree, "__size_", NULL, &ret->n)) ||
+	    (!find_number(target, &tree, "__pair3_", NULL, &ret->n) &&
+	     !find_number(target, &tree, "__size_", NULL, &ret->n)) ||
 	    !find_node(&tree, &node) || !find_any(target, &node, "__value_", NULL, &value))
 		return false;
 	ret->links = llvm_links;
@@ -603,8 +611,7 @@ static bool find_gnu_table(struct lbx_target *target, const struct lbx_object *o
 	struct lbx_object table, before, base, nodes, node, value;
 
 	/* its base that makes the nodes tells what they are */
-	if (!find_any(target, o, "_M_h", NULL, &table) ||
-	    !find_any(target, &table, "_M_before_begin", NULL, &before) ||
+	if (!find_any(target, o, "_M_h", NULL, &table) || !find_any(target, &table, "_M_before_begin", NULL, &before) ||
 	    !find_number(target, &table, "_M_element_count", NULL, &ret->n) ||
 	    !read_word(target, before.address, &ret->node) || !base_of(&table, "_Hashtable_alloc<", &base) ||
 	    !argument(&base, "_NodeAlloc", &nodes) || !find_allocated(&nodes, &node) ||
@@ -622,7 +629,8 @@ static bool find_llvm_table(struct lbx_target *target, const struct lbx_object *
 
 	if (!find_any(target, o, "__table_", NULL, &table) ||
 	    !find_pointer(target, &table, "__next_", &first, &ret->node) ||
-	    (!find_number(target, &table, "__p2_", NULL, &ret->n) && !find_number(target, &table, "__size_", NULL, &ret->n)) ||
+	    (!find_number(target, &table, "__p2_", NULL, &ret->n) &&
+	     !find_number(target, &table, "__size_", NULL, &ret->n)) ||
 	    !find_node(&table, &node) || !find_any(target, &node, "__value_", NULL, &value))
 		return false;
 	ret->value_at = value.address;
@@ -673,8 +681,9 @@ static void number_odd_keys(struct lbx_target *target, struct lbx_container *c)
 		return;
 	if (key.tag == DW_TAG_base_type) {
 		c->kind = LBX_UNREAD;
-		c->nothing = "has keys that are fractions, which are not read: a variable that refers to an element can be named, "
-			     "and `list` shows all tensors";
+		c->nothing =
+		    "has keys that are fractions, which are not read: a variable that refers to an element can be named, "
+		    "and `list` shows all tensors";
 		return;
 	}
 	c->kind = LBX_LIST;
@@ -809,7 +818,8 @@ static bool step_in_tree(struct lbx_target *target, const int *links, uint64_t *
 	return false;
 }
 
-static bool take_pair(struct lbx_target *target, const struct lbx_object *pair, struct lbx_object *ret, char key[LBX_KEY_MAX])
+static bool take_pair(struct lbx_target *target, const struct lbx_object *pair, struct lbx_object *ret,
+		      char key[LBX_KEY_MAX])
 {
 	struct lbx_object first;
 
@@ -819,13 +829,14 @@ static bool take_pair(struct lbx_target *target, const struct lbx_object *pair, 
 	return true;
 }
 
-bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret, char key[LBX_KEY_MAX])
+bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret,
+			char key[LBX_KEY_MAX])
 {
 	struct lbx_object element = c->element;
 	uint64_t next;
 
-	if ((c->kind != LBX_MAP && c->kind != LBX_LIST) || c->passed >= c->n || c->node == c->end || c->node == c->seen ||
-	    !read_word(target, c->node + c->link_at, &next))
+	if ((c->kind != LBX_MAP && c->kind != LBX_LIST) || c->passed >= c->n || c->node == c->end ||
+	    c->node == c->seen || !read_word(target, c->node + c->link_at, &next))
 		return false;
 	element.address = c->node + c->value_at;
 	if (c->kind == LBX_LIST) {
@@ -847,7 +858,9 @@ bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, stru
 
 /* ---- all of them ---- */
 
-#define UNREAD(NAME) "is a std::" NAME ", whose elements are not read: a variable that refers to one can be named, and `list` shows all tensors"
+#define UNREAD(NAME) \
+	"is a std::" NAME \
+	", whose elements are not read: a variable that refers to one can be named, and `list` shows all tensors"
 
 bool lbx_container_find(struct lbx_target *target, const struct lbx_object *object, struct lbx_container *ret)
 {
@@ -858,7 +871,10 @@ bool lbx_container_find(struct lbx_target *target, const struct lbx_object *obje
 		const char *members[2]; /* by which a class of that name is one of theirs */
 		const char *nothing;
 	} classes[] = {
-		{ "vector<bool", NULL, { "_M_start", "__begin_" }, "is a std::vector<bool>: its elements are bits, packed in words" },
+		{ "vector<bool",
+		  NULL,
+		  { "_M_start", "__begin_" },
+		  "is a std::vector<bool>: its elements are bits, packed in words" },
 		{ "vector<", find_vector, { "_M_start", "__begin_" }, NULL },
 		{ "unique_ptr<", find_unique, { "_M_t", "__ptr_" }, NULL },
 		{ "shared_ptr<", find_smart, { "_M_ptr", "__ptr_" }, NULL },

@@ -16,10 +16,10 @@ struct lbx_object {
 };
 
 enum lbx_container_kind {
-	LBX_LEADS,    /* a smart pointer */
-	LBX_HOLDS,    /* one object in itself, or none */
+	LBX_LEADS, /* a smart pointer */
+	LBX_HOLDS, /* one object in itself, or none */
 	LBX_SEQUENCE, /* elements that have numbers */
-	LBX_LIST,     /* likewise, each of which leads to the next; also of a set, and the pairs of a multimap, or of
+	LBX_LIST, /* likewise, each of which leads to the next; also of a set, and the pairs of a multimap, or of
 		       * a map whose keys are neither texts nor numbers */
 	LBX_MAP,
 	LBX_TUPLE,
@@ -44,7 +44,8 @@ struct lbx_container {
 	/* Of a map or a list: the next node, how many were before it, one of those; where the element is in a node; what the last
 	 * one leads to. */
 	uint64_t node, passed, seen, value_at, end;
-	const int *links; /* where a node of a tree leads to: left, right, its parent; NULL: to the next one, by the word at link_at */
+	const int *
+	    links; /* where a node of a tree leads to: left, right, its parent; NULL: to the next one, by the word at link_at */
 	uint64_t link_at;
 };
 
@@ -55,7 +56,8 @@ bool lbx_container_find(struct lbx_target *target, const struct lbx_object *obje
 bool lbx_container_at(struct lbx_target *target, const struct lbx_container *c, uint64_t i, struct lbx_object *ret);
 /* The value of the next element of a map or a list; the key is as C++ would write it: "fc1" in its quotes, 7; "" where it is
  * neither a string nor a number; a list's are 0, 1, 2, …. False: there is no more (c->passed is c->n), or it cannot be read. */
-bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret, char key[LBX_KEY_MAX]);
+bool lbx_container_next(struct lbx_target *target, struct lbx_container *c, struct lbx_object *ret,
+			char key[LBX_KEY_MAX]);
 
 /* The key by which a map would have a string, a number or an enumerator, as lbx_container_next() writes it; "": it is none. */
 void lbx_container_key(struct lbx_target *target, const struct lbx_object *key, char ret[LBX_KEY_MAX]);

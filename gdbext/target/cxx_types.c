@@ -38,7 +38,8 @@ bool lbx_cxx_type_within(struct lbx_target *target, uint64_t vtable, int64_t *re
 {
 	uint64_t front[2];
 
-	if (!vtable || vtable % WORD || !lbx_target_try_read(target, vtable - sizeof front, front, sizeof front) || !front[1])
+	if (!vtable || vtable % WORD || !lbx_target_try_read(target, vtable - sizeof front, front, sizeof front) ||
+	    !front[1])
 		return false;
 	*ret_top = (int64_t)front[0];
 	*ret = front[1];

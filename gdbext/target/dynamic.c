@@ -32,8 +32,7 @@ static void make_plain(const char *name, char ret[NAME])
 	size_t n = 0;
 
 	for (char before = ' '; *name; before = *name++) {
-		in_number = isdigit((unsigned char)*name) ? in_number || !is_word(before)
-							  : in_number && is_word(*name);
+		in_number = isdigit((unsigned char)*name) ? in_number || !is_word(before) : in_number && is_word(*name);
 		if (*name == ' ' || (in_number && strchr("uUlL", *name)))
 			continue;
 		if (n + 1 == NAME)
@@ -129,7 +128,8 @@ static const struct lbx_dynamic_class *class_at(struct lbx_target *target, struc
 	struct lbx_dynamic_class *new = &known->list[known->n++ % LBX_DYNAMIC_CLASSES];
 	Dwfl_Module *module = dwfl_addrmodule(lbx_lines_dwfl(lines), vtable);
 	new->vtable = vtable;
-	new->is_known = module && lbx_cxx_type_mangled(target, type, mangled) && find_class(module, mangled, &new->type);
+	new->is_known =
+	    module && lbx_cxx_type_mangled(target, type, mangled) && find_class(module, mangled, &new->type);
 	return new;
 }
 
@@ -147,7 +147,8 @@ static bool has_table(Dwarf_Die *type, int depth)
 		const char *name = dwarf_diename(&member);
 		if (tag == DW_TAG_member && name && strncmp(name, "_vptr", 5) == 0)
 			return true;
-		if (tag == DW_TAG_inheritance && lbx_type_is_struct(lbx_type_of(&member, &base)) && has_table(&base, depth + 1))
+		if (tag == DW_TAG_inheritance && lbx_type_is_struct(lbx_type_of(&member, &base)) &&
+		    has_table(&base, depth + 1))
 			return true;
 	} while (dwarf_siblingof(&member, &member) == 0);
 	return false;
@@ -164,7 +165,8 @@ static bool has_base(Dwarf_Die *type, Dwarf_Die *base, uint64_t offset, int dept
 	do {
 		Dwarf_Word at = 0;
 		if (dwarf_tag(&die) != DW_TAG_inheritance || !lbx_type_is_struct(lbx_type_of(&die, &own)) ||
-		    (dwarf_attr(&die, DW_AT_data_member_location, &attribute) && dwarf_formudata(&attribute, &at) != 0) ||
+		    (dwarf_attr(&die, DW_AT_data_member_location, &attribute) &&
+		     dwarf_formudata(&attribute, &at) != 0) ||
 		    at > offset)
 			continue;
 		if ((at == offset && lbx_type_is_same(&own, base)) || has_base(&own, base, offset - at, depth + 1))

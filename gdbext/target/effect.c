@@ -52,7 +52,8 @@ static bool is_among(const char *name, size_t n, const char *const *names)
 /* The name of a type, as far as that shows: (struct node *), (unsigned), (uint64_t), (unsigned long). */
 static bool reads_like_type(const char *from, const char *end)
 {
-	static const char *const types[] = { "char", "short", "int", "long", "float", "double", "unsigned", "signed", "bool", NULL };
+	static const char *const types[] = { "char",   "short",    "int",    "long", "float",
+					     "double", "unsigned", "signed", "bool", NULL };
 
 	while (from < end && isspace((unsigned char)*from))
 		from++;
@@ -81,7 +82,8 @@ static bool calls_template(const char *text, const char *end)
 /* Whether the bracket here holds the arguments of a function. */
 static bool is_call(const char *text, const char *bracket)
 {
-	static const char *const words[] = { "sizeof", "alignof", "_Alignof", "decltype", "typeof", "__typeof__", "and", "or", "not", NULL };
+	static const char *const words[] = { "sizeof",     "alignof", "_Alignof", "decltype", "typeof",
+					     "__typeof__", "and",     "or",       "not",      NULL };
 	const char *end = trimmed(text, bracket);
 
 	if (end == text)

@@ -8,7 +8,7 @@
 enum lbx_effect {
 	LBX_NO_EFFECT,
 	LBX_CHANGES, /* it assigns, or counts up or down */
-	LBX_CALLS    /* it calls a function of the program. Operators of classes are not seen */
+	LBX_CALLS /* it calls a function of the program. Operators of classes are not seen */
 };
 
 /* Of an expression of C or its like; what reads like a call is one: a(1) is in Fortran, too. Functions of gdb's, $_strlen(x), and casts

@@ -90,7 +90,8 @@ static bool find_called(Dwarf_Die *call, Dwarf_Die *ret)
 {
 	Dwarf_Attribute attribute;
 
-	return (dwarf_attr(call, DW_AT_call_origin, &attribute) || dwarf_attr(call, DW_AT_abstract_origin, &attribute)) &&
+	return (dwarf_attr(call, DW_AT_call_origin, &attribute) ||
+		dwarf_attr(call, DW_AT_abstract_origin, &attribute)) &&
 	       dwarf_formref_die(&attribute, ret);
 }
 
@@ -184,13 +185,15 @@ static bool find_parameter(Dwarf_Die *call, uint64_t number, Dwarf_Attribute *re
 	if (dwarf_child(call, &die) != 0)
 		return false;
 	do {
-		if (!dwarf_attr(&die, DW_AT_location, &location) || dwarf_getlocation(&location, &ops, &n) != 0 || n != 1)
+		if (!dwarf_attr(&die, DW_AT_location, &location) || dwarf_getlocation(&location, &ops, &n) != 0 ||
+		    n != 1)
 			continue;
 		bool is_it = (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31 &&
 			      (uint64_t)(ops[0].atom - DW_OP_reg0) == number) ||
 			     (ops[0].atom == DW_OP_regx && ops[0].number == number);
 		if (is_it)
-			return dwarf_attr(&die, DW_AT_call_value, ret) || dwarf_attr(&die, DW_AT_GNU_call_site_value, ret);
+			return dwarf_attr(&die, DW_AT_call_value, ret) ||
+			       dwarf_attr(&die, DW_AT_GNU_call_site_value, ret);
 	} while (dwarf_siblingof(&die, &die) == 0);
 	return false;
 }
@@ -201,8 +204,13 @@ static bool evaluate(const struct lbx_scope *scope, const struct lbx_frame *call
 {
 	struct jumps jumps = { .function = *scope->function };
 	Dwarf_Die *function = f->at[f->n_inlined] < 0 ? NULL : &f->scopes[f->at[f->n_inlined]], call, called;
-	struct lbx_scope at = { .target = scope->target, .frame = caller, .pc = f->pc, .bias = f->bias,
-				.function = function, .lines = scope->lines, .callers = scope->callers + 1,
+	struct lbx_scope at = { .target = scope->target,
+				.frame = caller,
+				.pc = f->pc,
+				.bias = f->bias,
+				.function = function,
+				.lines = scope->lines,
+				.callers = scope->callers + 1,
 				.asks = scope->asks };
 	struct lbx_location value;
 	Dwarf_Attribute attribute;

@@ -273,7 +273,8 @@ static bool take_key(struct reader *r, struct lbx_container *c, const struct key
 			tell_key(there, own);
 	}
 	if (c->passed - unknown < c->n)
-		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key->text, c->passed - unknown);
+		return no_step(r, "has nothing under %s, of the %" PRIu64 " that can be read", key->text,
+			       c->passed - unknown);
 	return no_step(r, "has nothing under %s%s", key->text, c->n ? there : ": it is empty");
 }
 
@@ -438,7 +439,8 @@ static bool take_index(struct reader *r, const char *closing, struct object *o)
 		if (c.kind == LBX_TUPLE)
 			return no_step(r, "has parts, not elements: std::get<0>(…) is the first");
 		if (!c.is_of_array)
-			return no_step(r, "%s", c.nothing ? c.nothing : "has no elements: `*` and `->` lead to what it holds");
+			return no_step(r, "%s",
+				       c.nothing ? c.nothing : "has no elements: `*` and `->` lead to what it holds");
 	}
 	if (is_text || !dereference(r, o) || o->tag == 0 ||
 	    (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&o->type, &width) != 0) ||
@@ -497,7 +499,8 @@ static bool take_member(struct reader *r, struct object *o)
 	if (!take_name(r, name))
 		return false;
 	if (!take(r, "("))
-		return !r->variables || (lbx_type_is_struct(o->tag) && o->in_memory && member_of(r, name, o) && settle(r, o));
+		return !r->variables ||
+		       (lbx_type_is_struct(o->tag) && o->in_memory && member_of(r, name, o) && settle(r, o));
 	r->is_way = true;
 	if (strcmp(name, "at") == 0) {
 		bool has = !r->variables || (find_container(r, o, &c) && (c.kind == LBX_SEQUENCE || c.kind == LBX_MAP));
@@ -618,7 +621,8 @@ static bool is_passed(struct reader *r, Dwarf_Die *die)
 
 	if (tag == DW_TAG_enumeration_type)
 		return r->enumerators && !dwarf_hasattr(die, DW_AT_enum_class);
-	return tag == DW_TAG_lexical_block || (tag == DW_TAG_namespace && (!dwarf_diename(die) || r->anywhere)) || (r->anywhere && lbx_type_is_struct(tag));
+	return tag == DW_TAG_lexical_block || (tag == DW_TAG_namespace && (!dwarf_diename(die) || r->anywhere)) ||
+	       (r->anywhere && lbx_type_is_struct(tag));
 }
 
 /* The variable, or the enumerator, of a qualified name below a unit or a namespace. */
@@ -1017,7 +1021,8 @@ bool lbx_expression_pointer(const struct lbx_variables_of *variables, const char
 	struct object o;
 	Dwarf_Die type;
 
-	if (read_whole(&r, &o) != LBX_FOUND || o.tag != DW_TAG_pointer_type || !lbx_type_is_struct(lbx_type_of(&o.type, &type)))
+	if (read_whole(&r, &o) != LBX_FOUND || o.tag != DW_TAG_pointer_type ||
+	    !lbx_type_is_struct(lbx_type_of(&o.type, &type)))
 		return false;
 	*ret_struct = name_behind(&o.type);
 	return *ret_struct && number_of(&r, &o, ret);
@@ -1032,6 +1037,7 @@ bool lbx_expression_pointers(const struct lbx_variables_of *variables, const cha
 	if (read_whole(&r, &o) != LBX_FOUND || (!o.in_memory && o.tag != DW_TAG_pointer_type))
 		return false;
 	struct lbx_object in = { .type = o.type, .tag = o.tag, .address = o.value };
-	*ret_more = !lbx_object_pointers(variables->target, variables->lines, expression, &in, o.in_memory, fn, context);
+	*ret_more =
+	    !lbx_object_pointers(variables->target, variables->lines, expression, &in, o.in_memory, fn, context);
 	return true;
 }

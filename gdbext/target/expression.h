@@ -13,7 +13,7 @@ struct lbx_variables_of {
 	struct lbx_lines *lines;
 	const struct lbx_frame *frame; /* NULL: global ones */
 	uint64_t near;                 /* of global ones with the same name: that beside this code */
-	int radix;                     /* of numbers that begin with another digit than 0; 0: ten */
+	int radix;       /* of numbers that begin with another digit than 0; 0: ten */
 };
 
 /* The bytes of a variable's name: strspn() tells how much of a text is one. */
@@ -27,7 +27,7 @@ bool lbx_expression_read(const char *text, bool *ret_is_way);
 enum lbx_found {
 	LBX_FOUND,
 	LBX_NO_VARIABLE, /* the variable that it begins with is not among these */
-	LBX_NO_VALUE,    /* it is, but has no value here, or the rest is no expression over it */
+	LBX_NO_VALUE, /* it is, but has no value here, or the rest is no expression over it */
 };
 /* The value of a pointer or a number; the record that an object stands for (containers.h); the address of what is larger
  * otherwise. */

@@ -31,7 +31,8 @@ struct lbx_lines {
 };
 
 /* As the process sees it: in a container another file may have its name here. */
-static int find_elf_of_process(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
+static int find_elf_of_process(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file_name,
+			       Elf **elf)
 {
 	const struct lbx_lines *lines = *data;
 	char path[PATH_MAX];

@@ -15,7 +15,7 @@ struct lbx_scope {
 	Dwarf_Die *function;   /* whose frame base counts; NULL: none */
 	struct lbx_lines *lines; /* for what a function was called with (entry_value.h); NULL: that is not known */
 	int callers;           /* how far that has been asked for */
-	int *asks;             /* how often it may still be, which one call's values may do many times; NULL: at first */
+	int *asks; /* how often it may still be, which one call's values may do many times; NULL: at first */
 };
 
 /* A place in memory, or the value itself (from a register or computed). */

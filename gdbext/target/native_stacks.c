@@ -344,7 +344,8 @@ static enum lbx_found look_up(const struct lookup *l, const struct lbx_variables
 {
 	enum lbx_found found = lbx_expression_value(variables, l->expression, l->value);
 
-	if (found == LBX_FOUND && l->fn && !lbx_expression_pointers(variables, l->expression, l->fn, l->context, l->more))
+	if (found == LBX_FOUND && l->fn &&
+	    !lbx_expression_pointers(variables, l->expression, l->fn, l->context, l->more))
 		return LBX_NO_VALUE;
 	return found;
 }
@@ -380,8 +381,7 @@ static bool evaluate(struct lbx_stacks *stacks, const char *expression, struct l
 	return look_through(stacks_of(stacks), &(struct lookup){ .expression = expression, .value = ret });
 }
 
-static bool within(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context,
-		   bool *ret_more)
+static bool within(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context, bool *ret_more)
 {
 	struct lbx_evaluated unused;
 	return look_through(stacks_of(stacks), &(struct lookup){ expression, &unused, fn, context, ret_more });

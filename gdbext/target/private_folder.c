@@ -26,6 +26,6 @@ bool lbx_private_folder(const char *what, char ret[LBX_FOLDER_MAX])
 	if (mkdtemp(ret))
 		return true;
 	*ret = '\0';
-	return lb_fail("cannot make a folder for %s in %s: %s: make that possible, or start again with another TMPDIR", what,
-		       parent, strerror(errno));
+	return lb_fail("cannot make a folder for %s in %s: %s: make that possible, or start again with another TMPDIR",
+		       what, parent, strerror(errno));
 }

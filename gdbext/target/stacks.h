@@ -68,9 +68,9 @@ typedef bool lbx_static_fn(void *context, const struct lbx_pointer *pointer, con
 
 /* What was gone through. */
 struct lbx_statics_told {
-	uint64_t variables;   /* that may lead to a tensor */
-	bool has_more;        /* than were found: there is too much debug information */
-	uint64_t cut;         /* that have more in them than was looked at */
+	uint64_t variables; /* that may lead to a tensor */
+	bool has_more; /* than were found: there is too much debug information */
+	uint64_t cut; /* that have more in them than was looked at */
 	char first_cut[LBX_VARIABLE_MAX]; /* one of these */
 };
 
@@ -84,11 +84,12 @@ struct lbx_variables_told {
 enum { LBX_NOTHING_MAX = 256 };
 struct lbx_evaluated {
 	uint64_t value;
-	bool is_object;        /* the value is its address */
-	bool is_number;        /* its type is one of numbers, no pointer: then that is `number` */
-	bool is_whole;         /* no floating-point number */
+	bool is_object; /* the value is its address */
+	bool is_number; /* its type is one of numbers, no pointer: then that is `number` */
+	bool is_whole; /* no floating-point number */
 	double number;
-	bool lacks_member;     /* there is nothing since a class has no such member; by other rules than C's the text may have a meaning */
+	bool
+	    lacks_member; /* there is nothing since a class has no such member; by other rules than C's the text may have a meaning */
 	char why[LBX_NOTHING_MAX]; /* why there is nothing: "m->mask is empty"; or "" */
 };
 
@@ -125,7 +126,8 @@ struct lbx_stacks_ops {
 	bool (*evaluate)(struct lbx_stacks *stacks, const char *expression, struct lbx_evaluated *ret);
 	/* The pointers in the object that such an expression comes to, those of what is in its containers included; whether
 	 * there is more in it than was looked at. False: it comes to none. NULL: not known. */
-	bool (*within)(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context, bool *ret_more);
+	bool (*within)(struct lbx_stacks *stacks, const char *expression, lbx_pointer_fn *fn, void *context,
+		       bool *ret_more);
 	/* The function of another frame that has a variable of that name, where evaluate() looks at the selected frame alone.
 	 * False: none is known. NULL: it looks at all. */
 	bool (*elsewhere)(struct lbx_stacks *stacks, const char *name, char *ret, size_t size);

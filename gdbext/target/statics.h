@@ -23,7 +23,8 @@ struct lbx_statics {
 	bool is_known, is_cut; /* cut: there is more debug information than was gone through */
 	size_t n, room;
 	struct lbx_static *list;
-	uint64_t block; /* of the program's variables of threads: how far below a thread's own address it begins; 0: there is none */
+	uint64_t
+	    block; /* of the program's variables of threads: how far below a thread's own address it begins; 0: there is none */
 };
 
 /* They belong to `lines`. NULL, with an error: no memory. */

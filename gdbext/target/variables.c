@@ -214,7 +214,8 @@ static const char *as_whole(const char *name, char ret[NAME])
 }
 
 /* It may really be of a class that is derived from its own, with more members. */
-static void visit_class(struct search *s, const char *given, const char *separator, const struct lbx_object *object, int steps)
+static void visit_class(struct search *s, const char *given, const char *separator, const struct lbx_object *object,
+			int steps)
 {
 	struct lbx_object whole;
 	Dwarf_Die type = object->type;
@@ -327,8 +328,8 @@ static void visit_elements(struct search *s, const char *name, const struct lbx_
 	for (uint64_t i = 0; has_more_elements(s, i, c->n); i++) {
 		if (!lbx_container_at(s->scope.target, c, i, &element))
 			continue;
-		snprintf(path, sizeof path, is_tuple ? "std::get<%2$llu>(%1$s)" : "%1$s[%2$llu]", is_tuple ? name : as_whole(name, whole),
-			 (unsigned long long)i);
+		snprintf(path, sizeof path, is_tuple ? "std::get<%2$llu>(%1$s)" : "%1$s[%2$llu]",
+			 is_tuple ? name : as_whole(name, whole), (unsigned long long)i);
 		visit_element(s, path, &element, steps);
 	}
 }
@@ -491,7 +492,8 @@ static void visit_fairly(struct search *s, Dwarf_Die *die)
 	s->is_cut = false;
 	visit_variable(s, die);
 	if (s->is_cut && s->cuts && s->cuts->cut++ == 0) {
-		snprintf(s->cuts->first_cut, sizeof s->cuts->first_cut, "%s", dwarf_diename(die) ? dwarf_diename(die) : "");
+		snprintf(s->cuts->first_cut, sizeof s->cuts->first_cut, "%s",
+			 dwarf_diename(die) ? dwarf_diename(die) : "");
 		lbx_make_printable(s->cuts->first_cut);
 	}
 	s->pointers_left = pointers - (its_pointers - s->pointers_left);
@@ -533,7 +535,10 @@ static void visit_frame(struct search *s, struct lbx_functions *f, int steps)
 bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
 		   lbx_pointer_fn *fn, void *context, bool *ret_whole, struct lbx_variables_told *told_of)
 {
-	struct search s = { .scope = { .target = target, .frame = frame, .lines = lines }, .lines = lines, .fn = fn, .context = context,
+	struct search s = { .scope = { .target = target, .frame = frame, .lines = lines },
+			    .lines = lines,
+			    .fn = fn,
+			    .context = context,
 			    .max_elements = MAX_ELEMENTS };
 	struct lbx_number_map told = { 0 };
 	struct lbx_functions f;
@@ -612,7 +617,10 @@ bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, con
 			 lbx_static_fn *fn, void *context, struct lbx_statics_told *ret)
 {
 	struct statics to = { .fn = fn, .context = context };
-	struct search s = { .scope = { .target = target }, .lines = lines, .fn = take_static, .context = &to,
+	struct search s = { .scope = { .target = target },
+			    .lines = lines,
+			    .fn = take_static,
+			    .context = &to,
 			    .max_elements = MAX_ELEMENTS_OF_STATIC };
 	const struct lbx_statics *statics = lbx_statics_find(lines);
 	int looks = MAX_LOOKS_OF_STATICS;
@@ -632,11 +640,16 @@ bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, con
 	return lb_ok();
 }
 
-bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name, const struct lbx_object *object,
-			 bool in_memory, lbx_pointer_fn *fn, void *context)
+bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name,
+			 const struct lbx_object *object, bool in_memory, lbx_pointer_fn *fn, void *context)
 {
-	struct search s = { .scope = { .target = target }, .lines = lines, .fn = fn, .context = context,
-			    .max_elements = MAX_ELEMENTS, .pointers_left = MAX_POINTERS_WITHIN, .looks_left = MAX_LOOKS_WITHIN };
+	struct search s = { .scope = { .target = target },
+			    .lines = lines,
+			    .fn = fn,
+			    .context = context,
+			    .max_elements = MAX_ELEMENTS,
+			    .pointers_left = MAX_POINTERS_WITHIN,
+			    .looks_left = MAX_LOOKS_WITHIN };
 	Dwarf_Die type = object->type;
 
 	if (in_memory)

@@ -20,7 +20,7 @@ bool lbx_static_pointers(struct lbx_target *target, struct lbx_lines *lines, con
 
 /* Likewise of an object that is called `name`, from which more steps are taken than from a variable; what is not in memory is a
  * pointer, whose value object->address is. False: it has more in it than is looked at. */
-bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name, const struct lbx_object *object,
-			 bool in_memory, lbx_pointer_fn *fn, void *context);
+bool lbx_object_pointers(struct lbx_target *target, struct lbx_lines *lines, const char *name,
+			 const struct lbx_object *object, bool in_memory, lbx_pointer_fn *fn, void *context);
 
 #endif

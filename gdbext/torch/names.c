@@ -244,7 +244,8 @@ bool lbx_torch_why_not(struct lbx_torch_set *s, const char *expression, const st
 {
 	struct lbx_torch_names *names = s->near ? NULL : lbx_torch_names_of(s);
 
-	return names && names->python && names->n && lbx_py_why_not(names->python, &names->rules, expression, from, ret, size);
+	return names && names->python && names->n &&
+	       lbx_py_why_not(names->python, &names->rules, expression, from, ret, size);
 }
 
 uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)

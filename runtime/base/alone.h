@@ -125,8 +125,7 @@ static inline void lb_alone_meet(void)
 		old_; \
 	})
 #define LB_OR_ALONE(at, bits) __asm__ volatile("or %1, %0" : "+m"(*(at)) : "r"(bits) : "cc")
-#define LB_SWAP_ALONE(at, seen, to) \
-	__asm__ volatile("cmpxchg %2, %0" : "+m"(*(at)), "+a"(*(seen)) : "r"(to) : "cc")
+#define LB_SWAP_ALONE(at, seen, to) __asm__ volatile("cmpxchg %2, %0" : "+m"(*(at)), "+a"(*(seen)) : "r"(to) : "cc")
 #else
 #define LB_FETCH_ADD_ALONE(at, n) \
 	({ \

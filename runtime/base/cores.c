@@ -59,7 +59,8 @@ static int least(int a, int b)
 static int limit_of(const char *root, const char *hierarchy, const char *group, bool is_second)
 {
 	char path[PATH_MAX];
-	int limit = INT_MAX, n = snprintf(path, sizeof path, "%s%s%s", root, hierarchy, strcmp(group, "/") == 0 ? "" : group);
+	int limit = INT_MAX,
+	    n = snprintf(path, sizeof path, "%s%s%s", root, hierarchy, strcmp(group, "/") == 0 ? "" : group);
 	size_t top = strlen(root) + strlen(hierarchy);
 	if (n < 0 || n >= (int)sizeof path)
 		return INT_MAX;

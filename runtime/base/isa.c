@@ -43,13 +43,11 @@ static enum lb_isa detect(void)
 	}
 #endif
 	static const char *const names[] = {
-		[LB_ISA_BASE] = "base",
-		[LB_ISA_V3] = "v3",
-		[LB_ISA_V4] = "v4",
-		[LB_ISA_BF16] = "bf16",
-		[LB_ISA_AMX] = "amx",
+		[LB_ISA_BASE] = "base", [LB_ISA_V3] = "v3",   [LB_ISA_V4] = "v4",
+		[LB_ISA_BF16] = "bf16", [LB_ISA_AMX] = "amx",
 	};
-	enum lb_isa wanted = (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", sizeof names / sizeof *names, names, (int)level);
+	enum lb_isa wanted =
+	    (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", sizeof names / sizeof *names, names, (int)level);
 	return wanted < level ? wanted : level;
 }
 

@@ -12,9 +12,9 @@
 /* One application of a rule, which may change the lists. */
 struct lb_batching {
 	const struct lb_tensor *t; /* the operation as it was traced, for one element */
-	int64_t n;                 /* elements of the batch */
-	struct lb_tensor **x;      /* its inputs: as they are, or, if batched, with the batch in front */
-	bool *batched;             /* one at least is */
+	int64_t n; /* elements of the batch */
+	struct lb_tensor **x; /* its inputs: as they are, or, if batched, with the batch in front */
+	bool *batched; /* one at least is */
 };
 
 /* The result, of shape (n, t's shape) and t's dtype; NULL on failure. */
@@ -23,7 +23,8 @@ typedef struct lb_tensor *lb_batch_rule(struct lb_batching *b);
 /* NULL for an operation without inputs, and for one that no trace has. */
 extern lb_batch_rule *const lb_batch_rules[LB_OPS];
 
-#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule, batch) lb_batch_rule lb_batch_##batch;
+#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule, batch) \
+	lb_batch_rule lb_batch_##batch;
 #include "ops.def"
 #undef LB_OP
 

@@ -12,9 +12,9 @@ static int64_t product(int n, const int64_t *v)
 
 /* Where the axes of x and of the indices are. */
 struct places {
-	int axis;       /* as many axes come before it … */
-	int behind;     /* … and behind it */
-	int n;          /* axes of the indices */
+	int axis; /* as many axes come before it … */
+	int behind; /* … and behind it */
+	int n; /* axes of the indices */
 	int64_t along, others, count; /* places along the axis, elements at each, indices */
 	const int64_t *shape, *of_indices;
 };

@@ -67,8 +67,8 @@ struct lb_tensor *lb_batch_norm_grad(struct lb_batching *b)
 		return lb_batch_remake(b, t->params, lb_sizes_list(&s));
 	g = lb_multiply(g, vector(b, 2));
 	struct lb_tensor *x = lb_astype(b->x[0], wide(b));
-	lb_norm_grads d = t->op == LB_OP_LAYER_NORM_GRAD ? lb_layer_norm_grad(x, NULL, g, eps)
-							 : lb_rms_norm_grad(x, NULL, g, eps);
+	lb_norm_grads d =
+	    t->op == LB_OP_LAYER_NORM_GRAD ? lb_layer_norm_grad(x, NULL, g, eps) : lb_rms_norm_grad(x, NULL, g, eps);
 	return lb_astype(d.x, (lb_dtype)t->dtype);
 }
 

@@ -28,7 +28,8 @@ static struct lb_tensor *matrix(const struct lb_batching *b, int i, int axes, bo
 }
 
 /* c over the product of operands that matrix() gave. */
-static struct lb_tensor *addend(const struct lb_batching *b, const struct lb_sizes *whole, const struct lb_sizes *product)
+static struct lb_tensor *addend(const struct lb_batching *b, const struct lb_sizes *whole,
+				const struct lb_sizes *product)
 {
 	return lb_reshape(lb_broadcast_to(lb_batch_aligned(b, 2, b->t->rank), lb_sizes_list(whole)),
 			  lb_sizes_list(product));

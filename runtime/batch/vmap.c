@@ -18,7 +18,7 @@ struct map {
 	struct lb_tensor *const *in;
 	const int *in_axes, *out_axes; /* NULL: all 0 */
 	struct lb_tensor **out;
-	struct lb_tensor **args;  /* n_in: what the function gets */
+	struct lb_tensor **args; /* n_in: what the function gets */
 	struct lb_batch_graph graph;
 };
 
@@ -49,10 +49,11 @@ static bool move_inputs(struct map *m)
 		if (!lb_axis("vmap", axis_of(m->in_axes, i), lb_shape_of(x), 0, &axis))
 			return false;
 		if (first >= 0 && x->shape[axis] != m->graph.n)
-			return lb_fail("vmap: input %d is %s, with %lld along its axis %d, where input %d has %lld: a batch "
-				       "has one size",
-				       i, lb_shape_text(x->rank, x->shape, text), (long long)x->shape[axis], axis, first,
-				       (long long)m->graph.n);
+			return lb_fail(
+			    "vmap: input %d is %s, with %lld along its axis %d, where input %d has %lld: a batch "
+			    "has one size",
+			    i, lb_shape_text(x->rank, x->shape, text), (long long)x->shape[axis], axis, first,
+			    (long long)m->graph.n);
 		first = first < 0 ? i : first;
 		m->graph.n = x->shape[axis];
 		m->graph.moved[i] = moved(m, i, axis);

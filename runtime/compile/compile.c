@@ -291,7 +291,8 @@ static bool call_inlined(struct lb_compiled *c, const struct lb_request *request
 }
 
 /* Traces again what a graph is about to serve. What goes wrong in that is not the call's. */
-static void check_capture(struct lb_compiled *c, const struct entry *entry, const struct lb_request *request, const void *site)
+static void check_capture(struct lb_compiled *c, const struct entry *entry, const struct lb_request *request,
+			  const void *site)
 {
 	struct lb_stale why = { .text = "" };
 	char where[256];

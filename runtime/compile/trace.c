@@ -113,7 +113,7 @@ static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
 
 /* Runs the function; its tensors belong to the scope that the caller has opened. */
 static bool run_traced(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
-		lb_tensor **out)
+		       lb_tensor **out)
 {
 	lb_auto_free lb_tensor **tracers = malloc(((size_t)n_in + 1) * sizeof *tracers);
 	if (!tracers)

@@ -70,7 +70,8 @@ static void deliver(struct lb_evaluation *e)
 	pthread_mutex_unlock(&lb_wait.lock);
 }
 
-static bool evaluate_roots(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested, const void *site)
+static bool evaluate_roots(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested,
+			   const void *site)
 {
 	for (;;) {
 		e->takes_all = nested || lb_stopping();

@@ -24,8 +24,9 @@ static bool check_tangent(const struct lb_pullback *p, int i, const struct lb_te
 	const struct lb_tensor *x = p->in[i];
 	char text[LB_SHAPE_TEXT], other[LB_SHAPE_TEXT];
 	if (!lb_dtype_is_inexact(x->dtype))
-		return lb_fail("%s: input %d is %s, and only floating and complex tensors have tangents; give NULL for it", p->name, i,
-			       lb_dtypes[x->dtype].name);
+		return lb_fail(
+		    "%s: input %d is %s, and only floating and complex tensors have tangents; give NULL for it",
+		    p->name, i, lb_dtypes[x->dtype].name);
 	if (!lb_dtype_is_inexact(v->dtype) || !lb_same_shape(x->rank, x->shape, v->rank, v->shape))
 		return lb_fail("%s: tangent %d is %s %s; it must be floating, and %s, as the input is", p->name, i,
 			       lb_dtypes[v->dtype].name, lb_shape_text(v->rank, v->shape, text),

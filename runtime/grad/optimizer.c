@@ -233,7 +233,8 @@ static bool fail_null_in(const char *op, const char *list, int i)
 	return lb_fail_null(op, argument);
 }
 
-static bool check_parameters(const char *op, const lb_optimizer *o, int n, lb_tensor *const *params, lb_tensor *const *grads)
+static bool check_parameters(const char *op, const lb_optimizer *o, int n, lb_tensor *const *params,
+			     lb_tensor *const *grads)
 {
 	char tp[LB_SHAPE_TEXT], tg[LB_SHAPE_TEXT];
 	if (!LB_GIVEN(op, o) || !LB_GIVEN(op, params) || !LB_GIVEN(op, grads))
@@ -288,7 +289,7 @@ static struct lb_tensor *const **in_order(int n, lb_tensor *const *grads)
 
 /* Parameter i after the step, and its state. */
 static struct lb_tensor *step_one(const lb_optimizer *o, int i, struct lb_tensor *p, struct lb_tensor *g,
-			      struct lb_tensor **state)
+				  struct lb_tensor **state)
 {
 	lb_dtype dtype = wide(p);
 	struct lb_tensor *x = lb_astype(p, dtype);
@@ -300,7 +301,7 @@ static struct lb_tensor *step_one(const lb_optimizer *o, int i, struct lb_tensor
 }
 
 static bool update_all(const char *op, lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads,
-		   const void *site)
+		       const void *site)
 {
 	if (!check_parameters(op, o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;

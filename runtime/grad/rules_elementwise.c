@@ -45,7 +45,8 @@ static struct lb_tensor *unary(int op, struct lb_tensor *x, struct lb_tensor *t,
 	case LB_OP_ARCSINH: return lb_multiply(g, lb_rsqrt(plus_one(lb_square(x))));
 	case LB_OP_ARCCOSH:
 		if (x->dtype == LB_C64) /* the root of the square is another one on the left */
-			return lb_multiply(g, lb_multiply(lb_rsqrt(lb_subtract(x, lb_scalar(1))), lb_rsqrt(plus_one(x))));
+			return lb_multiply(g,
+					   lb_multiply(lb_rsqrt(lb_subtract(x, lb_scalar(1))), lb_rsqrt(plus_one(x))));
 		return lb_multiply(g, lb_rsqrt(lb_subtract(lb_square(x), lb_scalar(1))));
 	case LB_OP_ARCTANH: return lb_divide(g, one_minus(lb_square(x)));
 	case LB_OP_EXPM1: return lb_multiply(g, plus_one(t));

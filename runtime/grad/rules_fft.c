@@ -12,7 +12,8 @@ static struct lb_tensor *with_halves(struct lb_tensor *half, int axis, int64_t n
 	int64_t shape[LB_MAX_RANK];
 	for (int i = 0; i < half->rank; i++)
 		shape[i] = i == axis ? half->shape[i] : 1;
-	struct lb_tensor *k = lb_reshape(lb_arange(0, (double)half->shape[axis], 1, LB_I64), (lb_list){ half->rank, shape });
+	struct lb_tensor *k =
+	    lb_reshape(lb_arange(0, (double)half->shape[axis], 1, LB_I64), (lb_list){ half->rank, shape });
 	struct lb_tensor *single = lb_logical_or(lb_equal(k, lb_scalar_int(0)),
 						 lb_greater_equal(lb_multiply(k, lb_scalar_int(2)), lb_scalar_int(n)));
 	return lb_multiply(half, lb_where(single, lb_scalar(1), lb_scalar(factor)));

@@ -86,7 +86,8 @@ bool lb_rule_block_masked_mm(const struct lb_vjp *v)
 	struct lb_tensor *a = lb_vjp_input(v, 0), *b = lb_vjp_input(v, 1), *out = lb_vjp_input(v, 2);
 	struct lb_tensor *of_a = lb_vjp_input(v, 3), *of_b = lb_vjp_input(v, 4);
 	int64_t block = v->t->params[0];
-	if (lb_vjp_wants(v, 0) && !lb_vjp_give(v, 0, lb_block_masked_mm(v->g, transposed(b), block, of_a, out, across(of_b))))
+	if (lb_vjp_wants(v, 0) &&
+	    !lb_vjp_give(v, 0, lb_block_masked_mm(v->g, transposed(b), block, of_a, out, across(of_b))))
 		return false;
 	return !lb_vjp_wants(v, 1) ||
 	       lb_vjp_give(v, 1, lb_block_masked_mm(transposed(a), v->g, block, of_b, across(of_a), out));

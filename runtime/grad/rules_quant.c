@@ -119,8 +119,8 @@ bool lb_rule_gather_qmm(const struct lb_vjp *v)
 		matrices *= x->shape[i];
 	for (int i = 0; i < chosen.n; i++)
 		products *= chosen.v[i];
-	struct lb_tensor *d = lb_gather_qmm(v->g, quantized(v, 3), NULL, lb_broadcast_to(lb_vjp_input(v, 2), chosen), how_of(v->t),
-					    !is_transposed(v->t));
+	struct lb_tensor *d = lb_gather_qmm(v->g, quantized(v, 3), NULL, lb_broadcast_to(lb_vjp_input(v, 2), chosen),
+					    how_of(v->t), !is_transposed(v->t));
 	struct lb_tensor *sum = lb_zeros(LB_SHAPE(matrices, m, k), (lb_dtype)x->dtype);
 	left = lb_reshape(lb_broadcast_to(left, chosen), LB_SHAPE(products));
 	d = d ? lb_scatter_add(sum, left, lb_reshape(d, LB_SHAPE(products, m, k)), 0) : NULL;

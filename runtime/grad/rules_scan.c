@@ -21,8 +21,8 @@ static struct lb_tensor *moved_on(struct lb_tensor *g, int axis, bool reverse, b
 }
 
 /* Each result is one of the elements: of equal ones the last on the way. */
-static struct lb_tensor *of_extremes(struct lb_tensor *x, struct lb_tensor *g, lb_scan_kind kind, int axis, bool reverse,
-				     bool inclusive)
+static struct lb_tensor *of_extremes(struct lb_tensor *x, struct lb_tensor *g, lb_scan_kind kind, int axis,
+				     bool reverse, bool inclusive)
 {
 	int64_t shape[LB_MAX_RANK], n = x->shape[axis];
 	struct lb_tensor *zeros = lb_zeros_of(x);
@@ -82,7 +82,8 @@ static struct lb_tensor *of_positive(const struct map *m, struct lb_tensor *v, s
 	return lb_exp(lb_add(to, y));
 }
 
-static struct lb_tensor *of_exponents(const struct map *m, struct lb_tensor *v, struct lb_tensor *x, struct lb_tensor *t)
+static struct lb_tensor *of_exponents(const struct map *m, struct lb_tensor *v, struct lb_tensor *x,
+				      struct lb_tensor *t)
 {
 	return lb_subtract(of_positive(m, v, x, t), of_positive(m, lb_negative(v), x, t));
 }

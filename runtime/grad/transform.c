@@ -49,9 +49,10 @@ static bool check_parts(const struct lb_pullback *p)
 			return lb_fail("%s: a gradient by input %d is asked for, but there %s %d input%s", p->name, k,
 				       LB_PLURAL(p->n_in, "is", "are"), p->n_in, LB_S(p->n_in));
 		if (!lb_dtype_is_inexact(p->in[k]->dtype))
-			return lb_fail("%s: input %d is %s, and only floating and complex tensors have gradients; name the "
-				       "others in wrt",
-				       p->name, k, lb_dtypes[p->in[k]->dtype].name);
+			return lb_fail(
+			    "%s: input %d is %s, and only floating and complex tensors have gradients; name the "
+			    "others in wrt",
+			    p->name, k, lb_dtypes[p->in[k]->dtype].name);
 	}
 	return true;
 }

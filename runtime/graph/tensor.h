@@ -31,7 +31,7 @@ enum { LB_ONE_REF = 1 };
 /* Of a public function that is made of others; its errors begin with its name, without lb_. */
 #define LB_ENTER_WHOLE() \
 	__attribute__((unused, cleanup(lb_fail_site_give_back))) const bool is_held = \
-		lb_fail_site_hold(LB_SITE(), __func__ + sizeof "lb_" - 1)
+	    lb_fail_site_hold(LB_SITE(), __func__ + sizeof "lb_" - 1)
 /* LB_GIVEN() in a public call that is too short for LB_ENTER(): only a failure notes the site. */
 #define LB_GIVEN_HERE(op, x) (__builtin_expect((x) != NULL, 1) || (lb_fail_site(LB_SITE()), lb_fail_null(op, #x)))
 

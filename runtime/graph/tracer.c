@@ -31,7 +31,8 @@ void lb_tracing_end(struct lb_self *self)
 const char *lb_tracing_label(const struct lb_tracing *tracing, char text[LB_TRACING_TEXT])
 {
 	const char *name = tracing->name;
-	snprintf(text, LB_TRACING_TEXT, "%s%s%.255s%s", tracing->call, name ? "(" : "", name ? name : "", name ? ")" : "");
+	snprintf(text, LB_TRACING_TEXT, "%s%s%.255s%s", tracing->call, name ? "(" : "", name ? name : "",
+		 name ? ")" : "");
 	return text;
 }
 
@@ -56,10 +57,11 @@ bool lb_tracing_may_queue(const struct lb_self *self, int n, struct lb_tensor *c
 	for (const struct lb_tracing *tracing = self->tracing; tracing; tracing = tracing->outer) {
 		for (int i = 0; i < n; i++) {
 			if (lb_is_traced(tracing, xs[i]))
-				return lb_fail("%s: async_eval of a tensor that the function makes evaluates inside it, at "
-					       "%s: return the tensor, and evaluate it outside",
-					       lb_tracing_label(tracing, label),
-					       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+				return lb_fail(
+				    "%s: async_eval of a tensor that the function makes evaluates inside it, at "
+				    "%s: return the tensor, and evaluate it outside",
+				    lb_tracing_label(tracing, label),
+				    lb_describe_caller(lb_fail_site_now(), where, sizeof where));
 		}
 	}
 	return true;

@@ -35,8 +35,8 @@ struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const s
 /* Made in the trace and lazy since: its inputs can be looked at. */
 static inline bool lb_is_traced(const struct lb_tracing *tracing, const struct lb_tensor *t)
 {
-	return lb_tensor_state(t) == LB_STATE_LAZY &&
-	       __atomic_load_n(&t->eval, __ATOMIC_RELAXED) == tracing->number && t->id >= tracing->since;
+	return lb_tensor_state(t) == LB_STATE_LAZY && __atomic_load_n(&t->eval, __ATOMIC_RELAXED) == tracing->number &&
+	       t->id >= tracing->since;
 }
 
 /* One of its inputs, not of a trace inside it. */

@@ -206,7 +206,8 @@ static bool compare_results(int number, const char *inputs, int result, lb_tenso
 	describe_tile(got, first, o, tile, sizeof tile);
 	return lb_fail("check_kernel: case %d, inputs %s: result %d: %" PRId64 " of %" PRId64
 		       " elements differ, by %.3g at most; the first in %s, at %s: %.9g, and the reference has %.9g",
-		       number, inputs, result, different, n, most, tile, spot_of(got, first, where), a[first], b[first]);
+		       number, inputs, result, different, n, most, tile, spot_of(got, first, where), a[first],
+		       b[first]);
 }
 
 static bool check_case(lb_function *fn, lb_function *reference, void *context, int n_in, int n_out, lb_dtype dtype,

@@ -118,8 +118,9 @@ static bool put_value(struct lb_writer *w, const lb_gguf_value *v, const void *s
 		return put_u32(w, LB_VALUE_STRING) && put_text(w, v->text);
 	if (v->numbers) {
 		bool is_list = v->numbers->rank == 1;
-		return value_type((enum lb_dtype)v->numbers->dtype, &type) && (!is_list || put_u32(w, LB_VALUE_ARRAY)) &&
-		       put_u32(w, type) && (!is_list || put_u64(w, (uint64_t)v->numbers->shape[0])) &&
+		return value_type((enum lb_dtype)v->numbers->dtype, &type) &&
+		       (!is_list || put_u32(w, LB_VALUE_ARRAY)) && put_u32(w, type) &&
+		       (!is_list || put_u64(w, (uint64_t)v->numbers->shape[0])) &&
 		       lb_save_elements(w, v->numbers, site);
 	}
 	bool ok = put_u32(w, LB_VALUE_ARRAY) && put_u32(w, LB_VALUE_STRING) && put_u64(w, (uint64_t)v->n_texts);
@@ -185,6 +186,5 @@ bool lb_save_gguf(const char *path, int n, const char *const *names, lb_tensor *
 	for (int i = 0; i < n_values; i++)
 		if (values[i].numbers && !lb_evaluate(1, (lb_tensor *[]){ values[i].numbers }, site))
 			return false;
-	return lb_writer_begin(&w, path) &&
-	       lb_writer_end(&w, write_file(&w, n, names, xs, n_values, values, site));
+	return lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, names, xs, n_values, values, site));
 }

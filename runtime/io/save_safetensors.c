@@ -64,7 +64,7 @@ static bool check_metadata(const char *op, const struct lb_safetensors_metadata 
 }
 
 static bool save_tensors(const char *op, const char *path, int n, const char *const *names, lb_tensor *const *xs,
-		 const struct lb_safetensors_metadata *m, const void *site)
+			 const struct lb_safetensors_metadata *m, const void *site)
 {
 	struct lb_writer w;
 	if (!lb_save_prepare(op, path, n, names, xs, site) || !check_metadata(op, m))
@@ -109,5 +109,6 @@ bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
 		return lb_fail("%s: a list of %d metadata", op, n_metadata);
 	if (!LB_GIVEN_LIST(op, n_metadata, keys) || !LB_GIVEN_LIST(op, n_metadata, values))
 		return false;
-	return save_tensors(op, path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);
+	return save_tensors(op, path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values },
+			    site);
 }

@@ -4,11 +4,11 @@
 
 enum {
 	PIECES = 16,            /* of strips, at a time: those of the rows' strip stay in the nearest cache */
-	LARGE = 512,            /* rows and columns of a task: what it reads and writes meanwhile stays in the next cache */
-	SMALL = 256,            /* where large ones would be too few for all cores */
-	TASKS = 4,              /* for a core */
+	LARGE = 512, /* rows and columns of a task: what it reads and writes meanwhile stays in the next cache */
+	SMALL = 256, /* where large ones would be too few for all cores */
+	TASKS = 4, /* for a core */
 	GRAIN_PACKED = 1 << 15, /* elements worth a thread */
-	GRAIN = 1 << 22,        /* products */
+	GRAIN = 1 << 22, /* products */
 };
 
 struct job {
@@ -91,10 +91,11 @@ static void multiply_block(const struct job *job, int64_t task, float *sums, int
 	bool f16 = g->dtype == LB_F16;
 	int64_t apart = strip_words(g->dtype, g->k), all = pieces_of(g->k), some = f16 ? PIECES / 2 : PIECES;
 	struct place at = place_of(job, task);
-	const uint32_t *a = job->left + at.row / LB_AMX_STRIP * apart, *b = job->right + at.column / LB_AMX_STRIP * apart;
+	const uint32_t *a = job->left + at.row / LB_AMX_STRIP * apart,
+		       *b = job->right + at.column / LB_AMX_STRIP * apart;
 	for (int64_t p = 0; p < all; p += some)
-		lb_tiles()->multiply_amx(f16, at.m, at.n, a + p * piece_words(g->dtype), b + p * piece_words(g->dtype), apart,
-					 least(all - p, some), sums, sums_row, job->add || p > 0);
+		lb_tiles()->multiply_amx(f16, at.m, at.n, a + p * piece_words(g->dtype), b + p * piece_words(g->dtype),
+					 apart, least(all - p, some), sums, sums_row, job->add || p > 0);
 }
 
 static void multiply_blocks(void *arg, int64_t begin, int64_t end)
@@ -147,7 +148,8 @@ static int64_t block_of(const struct lb_gemm *g)
 
 int64_t lb_amx_sums(int64_t m, int64_t n)
 {
-	int64_t large = tasks_of(m, n, LARGE) * task_sums(m, LARGE), small = tasks_of(m, n, SMALL) * task_sums(m, SMALL);
+	int64_t large = tasks_of(m, n, LARGE) * task_sums(m, LARGE),
+		small = tasks_of(m, n, SMALL) * task_sums(m, SMALL);
 	return (large < small ? small : large) * 4;
 }
 

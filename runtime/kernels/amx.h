@@ -13,7 +13,7 @@ bool lb_multiply_amx(const struct lb_exec *exec, const struct lb_gemm *gemm, boo
 /* The same to m rows of n elements of the dtype itself, rounded; nothing beyond is written. `sums`: lb_amx_sums() bytes. `packed`:
  * `right` is from the product before, of the same columns. */
 int64_t lb_amx_sums(int64_t m, int64_t n);
-bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *gemm, bool packed, void *left, void *right,
-			     void *sums);
+bool lb_multiply_amx_rounded(const struct lb_exec *exec, const struct lb_gemm *gemm, bool packed, void *left,
+			     void *right, void *sums);
 
 #endif

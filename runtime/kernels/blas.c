@@ -182,9 +182,7 @@ static bool find_linked(void)
 {
 	if (!cblas_sgemm || !cblas_dgemm || !cblas_cgemm)
 		return false;
-	found = (struct lb_blas){
-		.threads = true, .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm
-	};
+	found = (struct lb_blas){ .threads = true, .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
 	find_linked_lapack();
 	describe_blas("linked", openblas_get_corename);
 	return true;

@@ -15,24 +15,29 @@ enum { LB_BLAS_ROW_MAJOR = 101, LB_BLAS_PLAIN = 111, LB_BLAS_TRANSPOSED = 112 };
 	X(trtri, const char *uplo, const char *diag, const int *n, void *a, const int *lda, int *info, size_t, size_t) \
 	X(trtrs, const char *uplo, const char *trans, const char *diag, const int *n, const int *right, const void *a, \
 	  const int *lda, void *b, const int *ldb, int *info, size_t, size_t, size_t) \
-	X(gesv, const int *n, const int *right, void *a, const int *lda, int *pivots, void *b, const int *ldb, int *info) \
+	X(gesv, const int *n, const int *right, void *a, const int *lda, int *pivots, void *b, const int *ldb, \
+	  int *info) \
 	X(potrf, const char *uplo, const int *n, void *a, const int *lda, int *info, size_t) \
-	X(geqrf, const int *m, const int *n, void *a, const int *lda, void *tau, void *work, const int *size, int *info) \
+	X(geqrf, const int *m, const int *n, void *a, const int *lda, void *tau, void *work, const int *size, \
+	  int *info) \
 	X(orgqr, const int *m, const int *n, const int *k, void *a, const int *lda, const void *tau, void *work, \
 	  const int *size, int *info) \
-	X(gesdd, const char *job, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu, \
-	  void *vt, const int *ldvt, void *work, const int *size, int *iwork, int *info, size_t) \
-	X(geev, const char *jobvl, const char *jobvr, const int *n, void *a, const int *lda, void *wr, void *wi, void *vl, \
-	  const int *ldvl, void *vr, const int *ldvr, void *work, const int *size, int *info, size_t, size_t) \
+	X(gesdd, const char *job, const int *m, const int *n, void *a, const int *lda, void *s, void *u, \
+	  const int *ldu, void *vt, const int *ldvt, void *work, const int *size, int *iwork, int *info, size_t) \
+	X(geev, const char *jobvl, const char *jobvr, const int *n, void *a, const int *lda, void *wr, void *wi, \
+	  void *vl, const int *ldvl, void *vr, const int *ldvr, void *work, const int *size, int *info, size_t, \
+	  size_t) \
 	X(syevd, const char *job, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work, \
 	  const int *size, int *iwork, const int *isize, int *info, size_t, size_t)
 
 /* The same of complex matrices, whose values are real, or in one; rwork is of real numbers. */
 #define LB_LAPACK_COMPLEX_FUNCTIONS(X) \
-	X(gesdd, const char *job, const int *m, const int *n, void *a, const int *lda, void *s, void *u, const int *ldu, \
-	  void *vt, const int *ldvt, void *work, const int *size, void *rwork, int *iwork, int *info, size_t) \
+	X(gesdd, const char *job, const int *m, const int *n, void *a, const int *lda, void *s, void *u, \
+	  const int *ldu, void *vt, const int *ldvt, void *work, const int *size, void *rwork, int *iwork, int *info, \
+	  size_t) \
 	X(geev, const char *jobvl, const char *jobvr, const int *n, void *a, const int *lda, void *w, void *vl, \
-	  const int *ldvl, void *vr, const int *ldvr, void *work, const int *size, void *rwork, int *info, size_t, size_t) \
+	  const int *ldvl, void *vr, const int *ldvr, void *work, const int *size, void *rwork, int *info, size_t, \
+	  size_t) \
 	X(heevd, const char *job, const char *uplo, const int *n, void *a, const int *lda, void *w, void *work, \
 	  const int *size, void *rwork, const int *rsize, int *iwork, const int *isize, int *info, size_t, size_t)
 
@@ -49,7 +54,7 @@ struct lb_lapack_complex {
 struct lb_blas {
 	const struct lb_lapack *f32, *f64; /* NULL: it has none */
 	const struct lb_lapack_complex *c64; /* likewise */
-	bool threads;                      /* it divides its products among threads of its own */
+	bool threads; /* it divides its products among threads of its own */
 	void (*sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha, const float *a, int lda,
 		      const float *b, int ldb, float beta, float *c, int ldc);
 	void (*dgemm)(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double *a, int lda,

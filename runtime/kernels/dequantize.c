@@ -30,7 +30,8 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 }
 
 /* n scales or biases of each of some rows, `row` bytes apart; returns where the first are, and the others n floats on. */
-static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t row, int rows, int64_t n, float *store)
+static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t row, int rows, int64_t n,
+			   float *store)
 {
 	int64_t bytes = lb_width_of(q->scale_dtype);
 	if (q->scale_dtype == LB_F32 && (rows == 1 || row == n * bytes))

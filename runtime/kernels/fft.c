@@ -109,11 +109,15 @@ static struct lb_view turned(const struct lb_view *x, int axis)
 	return ret;
 }
 
-static bool run_pass(struct lb_exec *exec, int op, const struct lb_view *from, const struct lb_view *to, int axis, double scale)
+static bool run_pass(struct lb_exec *exec, int op, const struct lb_view *from, const struct lb_view *to, int axis,
+		     double scale)
 {
-	struct pass p = { .from = turned(from, axis), .to = turned(to, axis), .beside = 1, .blocks = 1, .scale = (float)scale };
+	struct pass p = {
+		.from = turned(from, axis), .to = turned(to, axis), .beside = 1, .blocks = 1, .scale = (float)scale
+	};
 	int outer = from->rank - 1;
-	int64_t n = op == LB_OP_IRFFT ? to->shape[axis] : from->shape[axis], longest = from->shape[axis] + to->shape[axis], size;
+	int64_t n = op == LB_OP_IRFFT ? to->shape[axis] : from->shape[axis],
+		longest = from->shape[axis] + to->shape[axis], size;
 
 	p.from_line = line_bytes(p.from.shape[outer], from->dtype);
 	p.to_line = line_bytes(p.to.shape[outer], to->dtype);
@@ -149,7 +153,7 @@ static struct lb_view dense(void *data, enum lb_dtype dtype, const struct lb_vie
 
 /* That of real numbers is along the last axis of all: the first one, or the last one backwards. */
 static bool run_plan(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask, int last, double scale,
-		const struct lb_view *to)
+		     const struct lb_view *to)
 {
 	struct lb_view from = *x, between = *to;
 	uint32_t others = mask & ~(1u << last);

@@ -23,12 +23,12 @@ struct line {
 
 /* X(result, name, arguments): what is called here. A complex number is two floats. */
 #define FUNCTIONS(X) \
-	X(void *, plan_guru64_dft, int rank, const struct line *, int n_lines, const struct line *, float *from, float *to, \
-	  int sign, unsigned flags) \
-	X(void *, plan_guru64_dft_r2c, int rank, const struct line *, int n_lines, const struct line *, float *from, float *to, \
-	  unsigned flags) \
-	X(void *, plan_guru64_dft_c2r, int rank, const struct line *, int n_lines, const struct line *, float *from, float *to, \
-	  unsigned flags) \
+	X(void *, plan_guru64_dft, int rank, const struct line *, int n_lines, const struct line *, float *from, \
+	  float *to, int sign, unsigned flags) \
+	X(void *, plan_guru64_dft_r2c, int rank, const struct line *, int n_lines, const struct line *, float *from, \
+	  float *to, unsigned flags) \
+	X(void *, plan_guru64_dft_c2r, int rank, const struct line *, int n_lines, const struct line *, float *from, \
+	  float *to, unsigned flags) \
 	X(void, execute_dft, void *plan, float *from, float *to) \
 	X(void, execute_dft_r2c, void *plan, float *from, float *to) \
 	X(void, execute_dft_c2r, void *plan, float *from, float *to) \
@@ -134,11 +134,13 @@ struct lb_fftw_plan *lb_fftw_take(int op, int64_t n, void *from, void *to)
 	struct lb_fftw_plan *plan = found ? take_plan(op, n, from, to) : NULL;
 	pthread_mutex_unlock(&lock);
 	if (!found)
-		lb_fail("%s: needs FFTW, and there is none: install that of single precision (libfftw3-single3), or link it "
-			"into the program",
-			lb_ops[op].name);
+		lb_fail(
+		    "%s: needs FFTW, and there is none: install that of single precision (libfftw3-single3), or link it "
+		    "into the program",
+		    lb_ops[op].name);
 	else if (!plan)
-		lb_fail("%s: FFTW has no plan for %lld elements: there is no memory for it", lb_ops[op].name, (long long)n);
+		lb_fail("%s: FFTW has no plan for %lld elements: there is no memory for it", lb_ops[op].name,
+			(long long)n);
 	return plan;
 }
 

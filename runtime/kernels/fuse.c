@@ -296,7 +296,8 @@ static bool place_registers(struct plan *plan)
 	for (int j = 0; j < fuse->n_outputs; j++)
 		if (!known[fuse->outputs[j].reg])
 			return lb_fail("fused: output %d is a register that nothing writes", j);
-	int64_t most = plan->stream ? TILE_STREAMED : TILE_MOST, tile = slots.used > 0 ? LOCAL_BYTES / slots.used : most;
+	int64_t most = plan->stream ? TILE_STREAMED : TILE_MOST,
+		tile = slots.used > 0 ? LOCAL_BYTES / slots.used : most;
 	tile = tile > most ? most : tile / TILE_STEP * TILE_STEP;
 	plan->tile = tile;
 	return true;
@@ -455,7 +456,8 @@ static bool run_copy(struct lb_exec *exec, const struct lb_fuse *fuse)
 static bool run_at_once(const struct lb_fuse *fuse)
 {
 	const struct lb_fuse_insn *insn = fuse->insns;
-	if (fuse->n_insns != 1 || fuse->n_outputs != 1 || fuse->outputs[0].reg != insn->dst || insn->dst < fuse->n_inputs)
+	if (fuse->n_insns != 1 || fuse->n_outputs != 1 || fuse->outputs[0].reg != insn->dst ||
+	    insn->dst < fuse->n_inputs)
 		return false;
 	int arity = arity_of(insn->op);
 	int64_t n = lb_shape_size(fuse->rank, fuse->shape);

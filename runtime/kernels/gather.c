@@ -117,10 +117,13 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x, const s
 	if (axis < 0 || axis >= x->rank || indices->rank != x->rank)
 		return lb_fail("take_along_axis: axis %d, array of %d %s, indices of %d", axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"), indices->rank);
-	struct along along = {
-		.x = x->data, .to = to, .indices = indices, .rank = x->rank, .stride = x->strides[axis],
-		.size = x->shape[axis], .bytes = lb_width_of(x->dtype)
-	};
+	struct along along = { .x = x->data,
+			       .to = to,
+			       .indices = indices,
+			       .rank = x->rank,
+			       .stride = x->strides[axis],
+			       .size = x->shape[axis],
+			       .bytes = lb_width_of(x->dtype) };
 	for (int i = 0; i < x->rank; i++) {
 		if (i != axis && indices->shape[i] != x->shape[i])
 			return lb_fail("take_along_axis: axis %d has size %lld, its indices %lld", i,

@@ -22,7 +22,8 @@ struct job {
 /* The result `product` lies where it belongs if there is one alone. */
 static bool multiply(struct job *j, int64_t which, const struct lb_view *x, void *product)
 {
-	struct lb_quant_view q = { j->q->format, lb_matrix_at(&j->q->words, which), lb_matrix_at(&j->q->scales, which), j->q->extra };
+	struct lb_quant_view q = { j->q->format, lb_matrix_at(&j->q->words, which), lb_matrix_at(&j->q->scales, which),
+				   j->q->extra };
 	if (q.format.mode == LB_QUANT_AFFINE)
 		q.extra = lb_matrix_at(&j->q->extra, which);
 	return lb_kernel_quantized_matmul(lb_again_next(&j->again), x, &q, j->how, product);
@@ -43,7 +44,9 @@ static bool multiply_all(struct job *j, int64_t which, const int64_t *places, in
 		}
 		for (int64_t i = 0; i < count; i++) {
 			struct lb_view x = lb_matrix_at(j->x, j->left[places[i]]);
-			struct lb_view row = { j->rows + i * j->m * j->k * j->width, x.dtype, 2, { j->m, j->k }, { j->k, 1 } };
+			struct lb_view row = {
+				j->rows + i * j->m * j->k * j->width, x.dtype, 2, { j->m, j->k }, { j->k, 1 }
+			};
 			if (!lb_kernel_copy(&j->again.exec, &row, &x))
 				return false;
 		}
@@ -90,7 +93,8 @@ bool lb_kernel_gather_qmm(struct lb_exec *exec, const struct lb_view *x, const s
 			 .q = q,
 			 .how = how,
 			 .m = x->shape[x->rank - 2],
-			 .n = how & LB_QUANT_TRANSPOSED ? q->words.shape[w_rank - 2] : q->scales.shape[w_rank - 1] * q->format.group,
+			 .n = how & LB_QUANT_TRANSPOSED ? q->words.shape[w_rank - 2]
+							: q->scales.shape[w_rank - 1] * q->format.group,
 			 .k = x->shape[x->rank - 1],
 			 .width = lb_width_of(x->dtype),
 			 .to = to };

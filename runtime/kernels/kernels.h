@@ -168,8 +168,8 @@ bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, v
 /* to (dense) of x's dtype = x (…, m, k) @ w; w (…, n, k) when LB_QUANT_TRANSPOSED, else (…, k, n), with x's
  * rank and its batch axes (stride 0 where broadcast). Memory beyond `to` is bounded by a panel
  * of w and a block of x's rows. */
-bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
-				int how, void *to);
+bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q, int how,
+				void *to);
 /* to (dense, of the indices' shape and (m, n)) = for each pair of indices the product of that matrix of x (…, m, k) and
  * that of q, by lb_kernel_quantized_matmul(). left and right have one shape. */
 bool lb_kernel_gather_qmm(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,

@@ -18,14 +18,14 @@ struct job {
 	int op;
 	const char *name;
 	enum lb_dtype dtype;
-	size_t width, width_to;       /* of an element, and of one of the result */
-	int m, n, k;                  /* rows, columns, the smaller; of solve: k columns on the right */
+	size_t width, width_to; /* of an element, and of one of the result */
+	int m, n, k; /* rows, columns, the smaller; of solve: k columns on the right */
 	bool upper, has_vectors;
 	int work_size, rwork_size, iwork_size;
 	char *a, *b, *u, *vt, *s, *work; /* of dtype: matrices, values, LAPACK's own */
-	float *rwork;                 /* of complex64, too */
-	int *iwork;                   /* pivots, too */
-	char *to[3];                  /* the parts of the result, of the first matrix */
+	float *rwork; /* of complex64, too */
+	int *iwork; /* pivots, too */
+	char *to[3]; /* the parts of the result, of the first matrix */
 };
 
 static const char *triangle(const struct job *j)
@@ -174,16 +174,16 @@ static bool eig(const struct job *j, int64_t at)
 	enum { WIDTH = sizeof(float) };
 	int info, one = 1, n = j->n;
 	if (j->complex) {
-		j->complex->geev("N", j->has_vectors ? "V" : "N", &n, j->a, &n, j->s, NULL, &one, j->vt, j->has_vectors ? &n : &one,
-				 j->work, &j->work_size, j->rwork, &info, 1, 1);
+		j->complex->geev("N", j->has_vectors ? "V" : "N", &n, j->a, &n, j->s, NULL, &one, j->vt,
+				 j->has_vectors ? &n : &one, j->work, &j->work_size, j->rwork, &info, 1, 1);
 		if (!is_done(j, at, info, no_eigenvalues))
 			return false;
 		memcpy(j->to[0], j->s, (size_t)n * j->width);
 		return !j->has_vectors || copy_out(j, j->to[1], j->vt, n, n, n);
 	}
 	char *im = j->s + (size_t)n * j->width;
-	j->lapack->geev("N", j->has_vectors ? "V" : "N", &n, j->a, &n, j->s, im, NULL, &one, j->vt, j->has_vectors ? &n : &one,
-			j->work, &j->work_size, &info, 1, 1);
+	j->lapack->geev("N", j->has_vectors ? "V" : "N", &n, j->a, &n, j->s, im, NULL, &one, j->vt,
+			j->has_vectors ? &n : &one, j->work, &j->work_size, &info, 1, 1);
 	if (!is_done(j, at, info, no_eigenvalues))
 		return false;
 	for (int64_t i = 0; i < n; i++) {
@@ -209,16 +209,16 @@ static bool svd(const struct job *j, int64_t at)
 	int info;
 	const char *job = j->has_vectors ? "A" : "N";
 	if (j->complex)
-		j->complex->gesdd(job, &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work, &j->work_size, j->rwork,
-				  j->iwork, &info, 1);
+		j->complex->gesdd(job, &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work,
+				  &j->work_size, j->rwork, j->iwork, &info, 1);
 	else
-		j->lapack->gesdd(job, &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work, &j->work_size,
-				 j->iwork, &info, 1);
+		j->lapack->gesdd(job, &j->m, &j->n, j->a, &j->m, j->s, j->u, &j->m, j->vt, &j->n, j->work,
+				 &j->work_size, j->iwork, &info, 1);
 	if (!is_done(j, at, info, "has singular values that were not found: the iteration does not converge"))
 		return false;
 	give_values(j, j->has_vectors ? j->to[1] : j->to[0], j->k);
-	return !j->has_vectors || (copy_out(j, j->to[0], j->u, j->m, j->m, j->m) &&
-				   copy_out(j, j->to[2], j->vt, j->n, j->n, j->n));
+	return !j->has_vectors ||
+	       (copy_out(j, j->to[0], j->u, j->m, j->m, j->m) && copy_out(j, j->to[2], j->vt, j->n, j->n, j->n));
 }
 
 static bool eigh(const struct job *j, int64_t at)
@@ -226,11 +226,11 @@ static bool eigh(const struct job *j, int64_t at)
 	int info;
 	const char *job = j->has_vectors ? "V" : "N";
 	if (j->complex)
-		j->complex->heevd(job, triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size, j->rwork, &j->rwork_size,
-				  j->iwork, &j->iwork_size, &info, 1, 1);
+		j->complex->heevd(job, triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size, j->rwork,
+				  &j->rwork_size, j->iwork, &j->iwork_size, &info, 1, 1);
 	else
-		j->lapack->syevd(job, triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size, j->iwork, &j->iwork_size,
-				 &info, 1, 1);
+		j->lapack->syevd(job, triangle(j), &j->n, j->a, &j->n, j->s, j->work, &j->work_size, j->iwork,
+				 &j->iwork_size, &info, 1, 1);
 	if (!is_done(j, at, info, no_eigenvalues))
 		return false;
 	give_values(j, j->to[0], j->n);
@@ -304,7 +304,8 @@ static bool take_room(struct job *j)
 {
 	int64_t width = (int64_t)j->width;
 	bool solves = j->op == LB_OP_SOLVE || j->op == LB_OP_SOLVE_TRIANGULAR;
-	bool has_left = j->op == LB_OP_SVD && j->has_vectors, has_right = has_left || (j->op == LB_OP_EIG && j->has_vectors);
+	bool has_left = j->op == LB_OP_SVD && j->has_vectors,
+	     has_right = has_left || (j->op == LB_OP_EIG && j->has_vectors);
 	return room(j, &j->a, j->m, j->n, width) && (!solves || room(j, &j->b, j->n, j->k, width)) &&
 	       (!has_left || room(j, &j->u, j->m, j->m, width)) && (!has_right || room(j, &j->vt, j->n, j->n, width)) &&
 	       room(j, &j->s, j->m + (int64_t)j->n, 1, width) && room(j, &j->work, j->work_size, 1, width) &&
@@ -346,11 +347,8 @@ static void find_parts(const struct job *j, int64_t parts[3])
 		parts[1] = j->op == LB_OP_SLOGDET;
 		return;
 	case LB_OP_SOLVE:
-	case LB_OP_SOLVE_TRIANGULAR:
-		parts[0] = n * k;
-		return;
-	default:
-		parts[0] = n * n;
+	case LB_OP_SOLVE_TRIANGULAR: parts[0] = n * k; return;
+	default: parts[0] = n * n;
 	}
 }
 
@@ -371,9 +369,7 @@ static bool one(const struct job *j, const struct lb_view *a, const struct lb_vi
 	case LB_OP_EIGVALSH: return eigh(j, at);
 	case LB_OP_DET:
 	case LB_OP_SLOGDET: return determinant(j, at);
-	default:
-		right = matrix_at(b, at);
-		return copy_in(j, j->b, &right, j->n, j->k) && solve_one(j, at);
+	default: right = matrix_at(b, at); return copy_in(j, j->b, &right, j->n, j->k) && solve_one(j, at);
 	}
 }
 
@@ -415,7 +411,8 @@ static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_v
 		return true;
 	if (j->m == 0 || j->n == 0)
 		return each(j, a, b, count, parts);
-	if ((j->op == LB_OP_SVD || j->op == LB_OP_EIGH || j->op == LB_OP_EIGVALSH || j->op == LB_OP_EIG) && !lb_is_finite(a))
+	if ((j->op == LB_OP_SVD || j->op == LB_OP_EIGH || j->op == LB_OP_EIGVALSH || j->op == LB_OP_EIG) &&
+	    !lb_is_finite(a))
 		return lb_fail("%s: there is NaN or Inf in it: it has no such decomposition", j->name);
 	if (!j->exec->blas)
 		return lb_fail("%s: within the program a debugger calls no LAPACK; tensor peek computes it beside it",
@@ -434,11 +431,13 @@ static bool run_solver(struct job *j, const struct lb_view *a, const struct lb_v
 		lb_blas_lend_threads(false);
 	}
 	if (!has && !blas && strcmp(lb_blas_name(), "none") != 0)
-		lb_fail("%s: LAPACK takes no calls while the program exits, nor in a signal handler over another", j->name);
-	else if (!has)
-		lb_fail("%s: needs LAPACK, and there is none: install OpenBLAS (libopenblas0), or link a BLAS with LAPACK "
-			"into the program",
+		lb_fail("%s: LAPACK takes no calls while the program exits, nor in a signal handler over another",
 			j->name);
+	else if (!has)
+		lb_fail(
+		    "%s: needs LAPACK, and there is none: install OpenBLAS (libopenblas0), or link a BLAS with LAPACK "
+		    "into the program",
+		    j->name);
 	if (blas)
 		lb_blas_leave();
 	return ok;
@@ -458,7 +457,8 @@ enum lb_dtype lb_linalg_dtype(int op, enum lb_dtype dtype, bool has_vectors)
 
 static bool fits(const struct job *j, const struct lb_view *x)
 {
-	if (x->rank < 2 || !(x->dtype == LB_F32 || x->dtype == LB_F64 || (x->dtype == LB_C64 && lb_linalg_takes_complex(j->op))))
+	if (x->rank < 2 ||
+	    !(x->dtype == LB_F32 || x->dtype == LB_F64 || (x->dtype == LB_C64 && lb_linalg_takes_complex(j->op))))
 		return lb_fail("%s: not of matrices of such a dtype", j->name);
 	return (x->shape[x->rank - 1] <= INT_MAX && x->shape[x->rank - 2] <= INT_MAX) ||
 	       lb_fail("%s: a matrix of %lld by %lld is too large for LAPACK's 32 bit sizes", j->name,
@@ -491,7 +491,8 @@ bool lb_kernel_linalg(struct lb_exec *exec, int op, const struct lb_view *x, boo
 	return run_solver(&j, x, NULL, to);
 }
 
-bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, const struct lb_view *b, bool upper, void *to)
+bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, const struct lb_view *b, bool upper,
+		     void *to)
 {
 	struct job j = begin(exec, op, a, upper, false);
 	if (!fits(&j, a) || !fits(&j, b))

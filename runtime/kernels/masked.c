@@ -15,7 +15,7 @@ struct job {
 	int64_t columns, depth; /* blocks along n and k */
 	char *to;
 	char *rows, *panel, *products; /* scratch: what is left of a row of blocks, of columns, and a result */
-	bool *left;                    /* scratch: blocks along k that are left */
+	bool *left; /* scratch: blocks along k that are left */
 };
 
 static bool at(const struct lb_view *mask, int64_t i, int64_t j)
@@ -61,8 +61,10 @@ static bool gathered(struct job *j, struct lb_view *x, int along, void *room)
 		int64_t begin = l * j->block, size = least(j->block, j->k - begin);
 		if (!j->left[l])
 			continue;
-		struct lb_view from = along ? part(*x, 0, x->shape[0], begin, size) : part(*x, begin, size, 0, x->shape[1]);
-		struct lb_view into = along ? part(all, 0, x->shape[0], done, size) : part(all, done, size, 0, x->shape[1]);
+		struct lb_view from =
+		    along ? part(*x, 0, x->shape[0], begin, size) : part(*x, begin, size, 0, x->shape[1]);
+		struct lb_view into =
+		    along ? part(all, 0, x->shape[0], done, size) : part(all, done, size, 0, x->shape[1]);
 		if (!lb_kernel_copy(lb_again_next(&j->again), &into, &from))
 			return false;
 		done += size;
@@ -78,8 +80,8 @@ static bool is_left(const struct lb_view *masks, int64_t row, int64_t column, in
 }
 
 /* The columns of blocks from `first` up to `end`, for which the same blocks are left. */
-static bool multiply(struct job *j, const struct lb_view *a, const struct lb_view *b, bool any, int64_t row, int64_t first,
-		     int64_t end, char *to)
+static bool multiply(struct job *j, const struct lb_view *a, const struct lb_view *b, bool any, int64_t row,
+		     int64_t first, int64_t end, char *to)
 {
 	int64_t i = row * j->block, rows = least(j->block, j->m - i);
 	int64_t from = first * j->block, columns = least(end * j->block, j->n) - from;
@@ -95,7 +97,8 @@ static bool multiply(struct job *j, const struct lb_view *a, const struct lb_vie
 	    !lb_kernel_matmul(lb_again_next(&j->again), &x, &y, NULL, 1, 0, is_whole ? corner : j->products))
 		return false;
 	for (int64_t r = 0; r < rows && !is_whole; r++)
-		memcpy(corner + r * j->n * j->width, j->products + r * columns * j->width, (size_t)(columns * j->width));
+		memcpy(corner + r * j->n * j->width, j->products + r * columns * j->width,
+		       (size_t)(columns * j->width));
 	return true;
 }
 
@@ -123,14 +126,16 @@ static bool row_of_blocks(struct job *j, const struct lb_view *a, const struct l
 
 static bool fits(const struct lb_view *mask, int rank, int64_t rows, int64_t columns)
 {
-	return mask->dtype == LB_BOOL && mask->rank == rank && mask->shape[rank - 2] == rows && mask->shape[rank - 1] == columns;
+	return mask->dtype == LB_BOOL && mask->rank == rank && mask->shape[rank - 2] == rows &&
+	       mask->shape[rank - 1] == columns;
 }
 
 bool lb_kernel_block_masked_mm(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
 			       const struct lb_view *masks, int64_t block, void *to)
 {
 	int rank = a->rank;
-	if (rank < 2 || b->rank != rank || block < 1 || b->dtype != a->dtype || b->shape[rank - 2] != a->shape[rank - 1])
+	if (rank < 2 || b->rank != rank || block < 1 || b->dtype != a->dtype ||
+	    b->shape[rank - 2] != a->shape[rank - 1])
 		return lb_fail("block_masked_mm: shapes of the matrices do not match");
 	struct job j = { .a = a,
 			 .b = b,

@@ -111,11 +111,9 @@ static struct lb_gemm gemm_of(int dtype, const struct matrix *a, const struct ma
 /* to = or += a @ b by the own kernel. */
 static void multiply_own(const struct product *p, const struct lb_gemm *g, bool add)
 {
-	struct own own = { .gemm = *g,
-			   .tiles = p->tiles,
-			   .bytes = lb_width_of(g->dtype),
-			   .by_columns = g->n > g->m,
-			   .add = add };
+	struct own own = {
+		.gemm = *g, .tiles = p->tiles, .bytes = lb_width_of(g->dtype), .by_columns = g->n > g->m, .add = add
+	};
 	int64_t lines = own.by_columns ? g->n : g->m, work = (own.by_columns ? g->m : g->n) * (g->k + 1);
 	own.gemm.small = g->n < 8 || g->m < 4 || (double)g->m * (double)g->n * (double)g->k < SMALL;
 	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
@@ -158,14 +156,14 @@ static void run_blas(void *arg, int64_t begin, int64_t end)
 		const void *a = g->a + row * g->a_row * f->bytes, *b = g->b + column * g->b_column * f->bytes;
 		void *to = g->to + (row * g->to_row + column) * f->bytes;
 		if (g->dtype == LB_F32)
-			f->blas->sgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, alpha[0], a, f->lda, b, f->ldb,
-				       beta[0], to, to_row);
+			f->blas->sgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, alpha[0], a, f->lda, b,
+				       f->ldb, beta[0], to, to_row);
 		else if (g->dtype == LB_F64)
-			f->blas->dgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, f->alpha, a, f->lda, b, f->ldb,
-				       f->beta, to, to_row);
+			f->blas->dgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, f->alpha, a, f->lda, b,
+				       f->ldb, f->beta, to, to_row);
 		else
-			f->blas->cgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, alpha, a, f->lda, b, f->ldb, beta,
-				       to, to_row);
+			f->blas->cgemm(LB_BLAS_ROW_MAJOR, f->trans_a, f->trans_b, m, n, k, alpha, a, f->lda, b, f->ldb,
+				       beta, to, to_row);
 	}
 }
 
@@ -428,15 +426,15 @@ static void multiply_vector(const struct product *p, struct matrix a, struct mat
 	lb_gemv(p->exec, &g);
 	if (stage != p->dtype || p->alpha != 1 || c.data)
 		finish_result(&(struct finish){ .p = p,
-					 .from_dtype = stage,
-					 .dtype = p->dtype,
-					 .from = g.to,
-					 .from_row = g.n,
-					 .n = g.n,
-					 .c = c,
-					 .to = to,
-					 .to_row = g.n },
-		       1);
+						.from_dtype = stage,
+						.dtype = p->dtype,
+						.from = g.to,
+						.from_row = g.n,
+						.n = g.n,
+						.c = c,
+						.to = to,
+						.to_row = g.n },
+			      1);
 }
 
 static void multiply(const struct product *p, struct matrix a, struct matrix b, const struct matrix *c, char *to)
@@ -465,15 +463,15 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b, 
 	if (p->alpha == 1 && !c->data)
 		return;
 	finish_result(&(struct finish){ .p = p,
-				 .from_dtype = p->dtype,
-				 .dtype = p->dtype,
-				 .from = to,
-				 .from_row = p->n,
-				 .n = p->n,
-				 .c = *c,
-				 .to = to,
-				 .to_row = p->n },
-	       p->m);
+					.from_dtype = p->dtype,
+					.dtype = p->dtype,
+					.from = to,
+					.from_row = p->n,
+					.n = p->n,
+					.c = *c,
+					.to = to,
+					.to_row = p->n },
+		      p->m);
 }
 
 static int64_t most(int64_t a, int64_t b)

@@ -68,8 +68,8 @@ bool lb_kernel_partition(struct lb_exec *exec, const struct lb_view *x, int axis
 
 /* to (dense, of the values' shape) = how many elements of the sorted line are below each value, or, `right`, not above it;
  * NaN is the largest. Both of one dtype, not c64. */
-bool lb_kernel_searchsorted(struct lb_exec *exec, const struct lb_view *sorted, const struct lb_view *values, bool right,
-			    uint32_t *to);
+bool lb_kernel_searchsorted(struct lb_exec *exec, const struct lb_view *sorted, const struct lb_view *values,
+			    bool right, uint32_t *to);
 /* to (dense) = the e4m3 codes of a floating x, if dtype is u8, or else what the codes x stand for. */
 bool lb_kernel_fp8(struct lb_exec *exec, const struct lb_view *x, enum lb_dtype dtype, void *to);
 
@@ -117,7 +117,8 @@ enum lb_dtype lb_linalg_dtype(int op, enum lb_dtype dtype, bool has_vectors);
  * `upper` says. */
 bool lb_kernel_linalg(struct lb_exec *exec, int op, const struct lb_view *x, bool upper, bool has_vectors, void *to);
 /* to (dense) = the x with a x = b: (…, n, n) and (…, n, k), batch axes already broadcast. */
-bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, const struct lb_view *b, bool upper, void *to);
+bool lb_kernel_solve(struct lb_exec *exec, int op, const struct lb_view *a, const struct lb_view *b, bool upper,
+		     void *to);
 
 /* ---- fft.c ---- */
 

@@ -4,10 +4,10 @@
 
 enum {
 	LINES_AT_ONCE = 16,     /* lines and pairs that are turned at once */
-	WIDE = 4,               /* strips of columns that a task goes through for the same rows: they stay in the cache */
-	HIGH = 10,              /* strips of rows, likewise */
+	WIDE = 4, /* strips of columns that a task goes through for the same rows: they stay in the cache */
+	HIGH = 10, /* strips of rows, likewise */
 	GRAIN_PACKED = 1 << 15, /* elements worth a thread */
-	GRAIN = 1 << 20,        /* products */
+	GRAIN = 1 << 20, /* products */
 };
 
 struct job {
@@ -88,11 +88,13 @@ static void multiply_strips(void *arg, int64_t begin, int64_t end)
 		int64_t first = task / high * WIDE, i = task % high, rows = least(least(high - i, HIGH), end - task);
 		for (int64_t j = first; j < least(first + WIDE, wide); j++)
 			for (int64_t r = i; r < i + rows; r++)
-				lb_tiles()->multiply_pairs(
-				    rows_of(g, r), job->left + r * strip_words(LB_PAIRS_ROWS, g->k),
-				    job->right + j * strip_words(LB_PAIRS_COLUMNS, g->k), (g->k + 1) / 2,
-				    (float *)(void *)g->to + r * LB_PAIRS_ROWS * g->to_row + j * LB_PAIRS_COLUMNS,
-				    g->to_row, job->add, denormals);
+				lb_tiles()->multiply_pairs(rows_of(g, r),
+							   job->left + r * strip_words(LB_PAIRS_ROWS, g->k),
+							   job->right + j * strip_words(LB_PAIRS_COLUMNS, g->k),
+							   (g->k + 1) / 2,
+							   (float *)(void *)g->to + r * LB_PAIRS_ROWS * g->to_row +
+							       j * LB_PAIRS_COLUMNS,
+							   g->to_row, job->add, denormals);
 		task += rows;
 	}
 }

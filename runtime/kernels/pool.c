@@ -25,7 +25,7 @@ enum { WATCH_NS = 200000, LOOKS = 32 /* between two readings of the clock */ };
 
 /* Of a ticket: how many pieces nobody has taken; above, the job's number. */
 enum { UNTAKEN = 0xffff, ONE_JOB = 0x10000 };
-_Static_assert(MAX_WIDTH * PIECES_PER_THREAD <= UNTAKEN, "pieces fit a ticket");
+_Static_assert(MAX_WIDTH *PIECES_PER_THREAD <= UNTAKEN, "pieces fit a ticket");
 
 static struct {
 	pthread_mutex_t owner; /* held by the caller whose job runs */

@@ -124,11 +124,12 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 		panel.depth = least(p->k - at, p->parts ? DEPTH_PARTS : DEPTH);
 		for (int64_t i = 0; i < LB_PANEL_COLUMNS; i += LB_STRIP)
 			(p->parts ? tiles->pack_strip_pairs : tiles->pack_strip)(
-			    panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2, p->w->words_row,
-			    lines - i, panel.depth, room->codes + i / LB_STRIP * panel.codes_apart);
+			    panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2,
+			    p->w->words_row, lines - i, panel.depth, room->codes + i / LB_STRIP * panel.codes_apart);
 		if (p->n_ordered)
-			(p->tiles ? tiles->multiply_panel_amx : tiles->multiply_panel_parts)(
-			    &panel, p->n_ordered, blocks, p->parts, at, room->sums, LB_PANEL_COLUMNS);
+			(p->tiles ? tiles->multiply_panel_amx
+				  : tiles->multiply_panel_parts)(&panel, p->n_ordered, blocks, p->parts, at, room->sums,
+								 LB_PANEL_COLUMNS);
 		if (p->n_ordered < p->m)
 			tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at,
 					      room->sums + p->n_ordered * LB_PANEL_COLUMNS, LB_PANEL_COLUMNS);

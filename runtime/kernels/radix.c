@@ -6,9 +6,18 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { FEW = 32, LONG = 1 << 12, MANY = 1 << 16, SHORT_DIGIT = 8, LONG_DIGIT = 11, PASSES_MOST = 8,
-       KEYS_AND_PLACES = 1 << 9, PARTS = 1 << LONG_DIGIT, PIECES_MOST = 8,
-       GRAIN = 1 << 15 };
+enum {
+	FEW = 32,
+	LONG = 1 << 12,
+	MANY = 1 << 16,
+	SHORT_DIGIT = 8,
+	LONG_DIGIT = 11,
+	PASSES_MOST = 8,
+	KEYS_AND_PLACES = 1 << 9,
+	PARTS = 1 << LONG_DIGIT,
+	PIECES_MOST = 8,
+	GRAIN = 1 << 15
+};
 
 #define SORT(K) \
 	static void insert_##K(K *x, int64_t n) \
@@ -166,8 +175,9 @@ SORT(u64)
 		int64_t pieces = n >= MANY && exec->threads ? lb_parallel_width() : 1; \
 		if (pieces == 1 && by_tile_##K(tiles, x, other, n, low)) \
 			return x; \
-		return n < MANY ? few_##K(x, other, n, low, 8 * sizeof(K)) \
-				: split_##K(exec, tiles, x, other, n, low, pieces < PIECES_MOST ? pieces : PIECES_MOST); \
+		return n < MANY \
+			   ? few_##K(x, other, n, low, 8 * sizeof(K)) \
+			   : split_##K(exec, tiles, x, other, n, low, pieces < PIECES_MOST ? pieces : PIECES_MOST); \
 	}
 SPLIT(u32)
 SPLIT(u64)
@@ -185,7 +195,8 @@ SPLIT(u64)
 NARROW(u8)
 NARROW(u16)
 
-void *lb_sort_keys(const struct lb_exec *exec, const struct lb_tiles *tiles, int bytes, int64_t n, void *keys, void *other)
+void *lb_sort_keys(const struct lb_exec *exec, const struct lb_tiles *tiles, int bytes, int64_t n, void *keys,
+		   void *other)
 {
 	switch (bytes) {
 	case 1: return sorted_u8(exec, tiles, keys, other, n, 0);

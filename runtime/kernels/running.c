@@ -51,7 +51,8 @@ static float complex complex_product(float complex a, float complex b)
 		for (int64_t i = 0; i < job->n; i++) { \
 			int64_t k = job->reverse ? job->n - 1 - i : i; \
 			T before = (T)store(so_far), after; \
-			A element = (A)load(from[k * stride]); /* the first as it is: complex 1 * x may be NaN where x is not */ \
+			A element = (A) \
+			    load(from[k * stride]); /* the first as it is: complex 1 * x may be NaN where x is not */ \
 			after = (T)store(i == 0 ? element : (A)step(so_far, element)); \
 			so_far = (A)load(after); \
 			to[k * job->apart] = job->inclusive ? after : before; \
@@ -116,7 +117,8 @@ bool lb_kernel_scan(struct lb_exec *exec, const struct lb_view *x, int kind, int
 	struct lb_view turned = *x;
 	int64_t size = 1;
 
-	if (axis < 0 || axis >= x->rank || kind < LB_SCAN_SUM || kind > LB_SCAN_LOGADDEXP || (x->dtype == LB_C64 && kind > LB_SCAN_PROD) ||
+	if (axis < 0 || axis >= x->rank || kind < LB_SCAN_SUM || kind > LB_SCAN_LOGADDEXP ||
+	    (x->dtype == LB_C64 && kind > LB_SCAN_PROD) ||
 	    (kind == LB_SCAN_LOGADDEXP && !lb_dtype_is_float((int)x->dtype)))
 		return lb_fail("scan: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));

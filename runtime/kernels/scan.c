@@ -14,7 +14,8 @@ struct job {
 	struct lb_scan scan;
 	int outer_rank; /* axes before the one that is summed along */
 	int64_t outer[LB_MAX_RANK], strides[LB_MAX_RANK];
-	int64_t n_outer, inner, together; /* inner: elements that lie beside each other; together: lanes, or lines, of a task */
+	int64_t n_outer, inner,
+	    together; /* inner: elements that lie beside each other; together: lanes, or lines, of a task */
 	int64_t bytes;
 	const char *from;
 	char *to;

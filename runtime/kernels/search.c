@@ -54,10 +54,11 @@ static void search_range(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_searchsorted(struct lb_exec *exec, const struct lb_view *sorted, const struct lb_view *values, bool right,
-			    uint32_t *to)
+bool lb_kernel_searchsorted(struct lb_exec *exec, const struct lb_view *sorted, const struct lb_view *values,
+			    bool right, uint32_t *to)
 {
-	if (sorted->rank != 1 || sorted->shape[0] > UINT32_MAX || sorted->dtype != values->dtype || sorted->dtype == LB_C64)
+	if (sorted->rank != 1 || sorted->shape[0] > UINT32_MAX || sorted->dtype != values->dtype ||
+	    sorted->dtype == LB_C64)
 		return lb_fail("searchsorted: not defined for %s among %s of %d %s", lb_dtypes[values->dtype].name,
 			       lb_dtypes[sorted->dtype].name, sorted->rank, LB_PLURAL(sorted->rank, "axis", "axes"));
 	struct job job = { sorted, values, right, to };

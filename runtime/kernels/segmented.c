@@ -11,9 +11,10 @@ static bool range_of(const struct lb_view *segments, int64_t which, int64_t k, i
 	for (int i = 0; i < 2; i++) {
 		int64_t index[LB_MAX_RANK];
 		lb_index_of(segments->rank, segments->shape, 2 * which + i, index);
-		range[i] = lb_load_int((const char *)segments->data + lb_offset_of(segments->rank, index, segments->strides) *
-									      lb_width_of(segments->dtype),
-				       segments->dtype);
+		range[i] =
+		    lb_load_int((const char *)segments->data + lb_offset_of(segments->rank, index, segments->strides) *
+								   lb_width_of(segments->dtype),
+				segments->dtype);
 	}
 	return (range[0] >= 0 && range[1] >= 0 && range[0] <= k && range[1] <= k) ||
 	       lb_fail("segmented_mm: segment %lld is from %lld to %lld, which does not lie in the %lld columns of a",

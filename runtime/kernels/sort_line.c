@@ -84,7 +84,7 @@ static void from_keys(void *arg, int64_t begin, int64_t end)
 /* What keys have lost of zeros and NaN is taken from the line as it was. */
 #define RESTORE(K) \
 	do { \
-		const K *bits = taken, rest = (K)((K)~(K)0 >> 1); \
+		const K *bits = taken, rest = (K)((K) ~(K)0 >> 1); \
 		K *to = values; \
 		for (int64_t i = 0; i < n; i++) \
 			if ((bits[i] & rest) == 0) \

@@ -71,7 +71,8 @@ static void block(void *arg, void *scratch, int64_t task)
 
 	for (int64_t i = 0; i < job->k; i++)
 		for (int64_t j = 0; j < n; j++)
-			columns[i * COLUMNS + j] = load_element(job, job->b, from_b + i * along[0] + (first + j) * along[1]);
+			columns[i * COLUMNS + j] =
+			    load_element(job, job->b, from_b + i * along[0] + (first + j) * along[1]);
 	for (int64_t i = 0; i < job->m; i++)
 		row(job, from_a + i * job->a->strides[rank - 2], n, columns,
 		    job->to + (batch * job->m + i) * job->n + first);

@@ -100,7 +100,7 @@ struct lb_cut {
 enum { LB_STRIP = 16, LB_STRIPS = 4, LB_PANEL_COLUMNS = LB_STRIP * LB_STRIPS };
 struct lb_panel {
 	bool e2m1;
-	int group;     /* affine: a multiple of 32 */
+	int group; /* affine: a multiple of 32 */
 	int64_t depth; /* whole groups */
 	const uint8_t *codes;
 	const float *scales, *biases;
@@ -111,7 +111,11 @@ struct lb_panel {
  * the parts, bfloat16 numbers, whose sum they are: one makes a bfloat16, two a float16, three a float. `sums`: of each group.
  * Of bytes alone, of each span of elements that is summed at once, LB_CUT_TOGETHER or a smaller group: the rows' steps, half of
  * them for e2m1, and, for it, what is to be taken off the sums. */
-enum { LB_CUT_ROWS = 16, LB_PARTS = 3, LB_PARTS_MOST = 0x7b000000 /* 2^119 as a float: 2^8 codes of it are no infinity */ };
+enum {
+	LB_CUT_ROWS = 16,
+	LB_PARTS = 3,
+	LB_PARTS_MOST = 0x7b000000 /* 2^119 as a float: 2^8 codes of it are no infinity */
+};
 struct lb_amx_rows {
 	void *elements;
 	float *sums, *steps;
@@ -193,12 +197,12 @@ struct lb_tiles {
 	/* Packs a strip for AMX, of `depth` elements of `lines` rows (left) or columns (right) that are `line` apart, their
 	 * elements `step`; what is beyond is 0. f16 becomes two pieces of bf16, the upper bits and the rest. False if
 	 * there is an element that AMX does not multiply as it is: denormal bf16, and f16 that is not finite. */
-	bool (*pack_amx)(uint32_t *to, bool is_left, int dtype, int64_t lines, const void *from, int64_t line, int64_t step,
-			 int64_t depth);
+	bool (*pack_amx)(uint32_t *to, bool is_left, int dtype, int64_t lines, const void *from, int64_t line,
+			 int64_t step, int64_t depth);
 	/* sums = or += strips a of `rows` rows altogether @ strips b of `columns` columns, of `pieces` pieces; from strip to strip
 	 * of either are `apart` words. All of each strip of sums is written. */
-	void (*multiply_amx)(bool f16, int64_t rows, int64_t columns, const uint32_t *a, const uint32_t *b, int64_t apart,
-			     int64_t pieces, float *sums, int64_t sums_row, bool add);
+	void (*multiply_amx)(bool f16, int64_t rows, int64_t columns, const uint32_t *a, const uint32_t *b,
+			     int64_t apart, int64_t pieces, float *sums, int64_t sums_row, bool add);
 	/* One row of f32 or f64: to = exp(x - max) / sum of these; n > 0, x may be `to`. */
 	void (*softmax)(int64_t n, void *to, const void *x, int dtype);
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
@@ -259,11 +263,12 @@ struct lb_tiles {
 	/* With AVX-512 alone, else NULL. Codes of `lines` rows, `row` bytes apart, to bytes of `depth` elements, whole groups: 16
 	 * for each element; to pairs of bfloat16, for the parts of AMX: 32 bytes for each. */
 	void (*pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
-	void (*pack_strip_pairs)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
+	void (*pack_strip_pairs)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
+				 uint8_t *to);
 	/* sums += x @ the panel, of m rows x that are cut alike, from element `first` on, with which a group begins; needs
 	 * VNNI, too. */
-	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first, float *sums,
-			       int64_t sums_row);
+	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first,
+			       float *sums, int64_t sums_row);
 	/* With AVX-512 alone, else NULL. Puts x in AMX's order, as one of its rows: what is cut into bytes, or n floats in parts. The
 	 * latter is false, and the row anything, if one is 2^119 or larger, or is NaN. */
 	void (*order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,

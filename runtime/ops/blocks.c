@@ -12,7 +12,8 @@ enum { MASKS = 3 };
 static const char *const mask_names[MASKS] = { "mask_out", "mask_a", "mask_b" };
 
 /* Two matrices or batches that go together, of a dtype that has a product. */
-static bool check_matrices(const char *name, struct lb_tensor *a, struct lb_tensor *b, enum lb_dtype *dtype, const void *site)
+static bool check_matrices(const char *name, struct lb_tensor *a, struct lb_tensor *b, enum lb_dtype *dtype,
+			   const void *site)
 {
 	char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
 	if (a->rank < 2 || b->rank < 2 || a->shape[a->rank - 1] != b->shape[b->rank - 2])
@@ -37,24 +38,26 @@ static void sizes_of(int i, const struct lb_tensor *a, const struct lb_tensor *b
 	*columns = i == 1 ? a->shape[a->rank - 1] : b->shape[b->rank - 1];
 }
 
-static bool check_mask(int i, const struct lb_tensor *mask, const struct lb_tensor *a, const struct lb_tensor *b, int64_t block)
+static bool check_mask(int i, const struct lb_tensor *mask, const struct lb_tensor *a, const struct lb_tensor *b,
+		       int64_t block)
 {
 	char text[LB_SHAPE_TEXT];
 	int64_t rows, columns;
 	sizes_of(i, a, b, &rows, &columns);
 	int64_t down = blocks_of(rows, block), across = blocks_of(columns, block);
 	if (mask->rank < 2 || mask->shape[mask->rank - 2] != down || mask->shape[mask->rank - 1] != across)
-		return lb_fail("block_masked_mm: %s is %s; it must end with (%lld, %lld), for each block of %lld an element",
-			       mask_names[i], lb_shape_text(mask->rank, mask->shape, text), (long long)down,
-			       (long long)across, (long long)block);
+		return lb_fail(
+		    "block_masked_mm: %s is %s; it must end with (%lld, %lld), for each block of %lld an element",
+		    mask_names[i], lb_shape_text(mask->rank, mask->shape, text), (long long)down, (long long)across,
+		    (long long)block);
 	return mask->dtype == LB_BOOL || lb_dtype_is_float(mask->dtype) ||
 	       lb_fail("block_masked_mm: %s is %s; cast it to bool, or to a floating dtype", mask_names[i],
 		       lb_dtypes[mask->dtype].name);
 }
 
 /* Mask i with an element for each block, also where it has one for all rows or columns of them. */
-static struct lb_tensor *of_each_block(int i, struct lb_tensor *mask, const struct lb_tensor *a, const struct lb_tensor *b,
-				       int64_t block)
+static struct lb_tensor *of_each_block(int i, struct lb_tensor *mask, const struct lb_tensor *a,
+				       const struct lb_tensor *b, int64_t block)
 {
 	int64_t shape[LB_MAX_RANK], rows, columns;
 	if (mask->rank < 2)
@@ -111,7 +114,8 @@ static struct lb_tensor *masked(struct lb_tensor **xs, int64_t block, enum lb_dt
 }
 
 /* Each element of a mask for its block. */
-static struct lb_tensor *repeated(struct lb_tensor *mask, int64_t block, int64_t rows, int64_t columns, enum lb_dtype dtype)
+static struct lb_tensor *repeated(struct lb_tensor *mask, int64_t block, int64_t rows, int64_t columns,
+				  enum lb_dtype dtype)
 {
 	int64_t most = rows > columns ? rows : columns;
 	block = block < most ? block : most > 0 ? most : 1;
@@ -145,7 +149,8 @@ lb_tensor *lb_block_masked_mm(lb_tensor *a, lb_tensor *b, int64_t block_size, lb
 				return NULL;
 		}
 		if (!xs[2 + i])
-			xs[2 + i] = lb_ones(LB_SHAPE(blocks_of(rows, block_size), blocks_of(columns, block_size)), LB_BOOL);
+			xs[2 + i] =
+			    lb_ones(LB_SHAPE(blocks_of(rows, block_size), blocks_of(columns, block_size)), LB_BOOL);
 		if (!xs[2 + i])
 			return NULL;
 	}
@@ -165,7 +170,8 @@ struct lb_tensor *lb_remake_block_masked_mm(const struct lb_recipe *r)
 	enum lb_dtype dtype;
 	if (!check_operands(xs, r->params[0], &dtype, r->site) || !check_masks(xs, r->params[0]))
 		return NULL;
-	if (xs[0]->dtype != xs[1]->dtype || xs[2]->dtype != LB_BOOL || xs[3]->dtype != LB_BOOL || xs[4]->dtype != LB_BOOL)
+	if (xs[0]->dtype != xs[1]->dtype || xs[2]->dtype != LB_BOOL || xs[3]->dtype != LB_BOOL ||
+	    xs[4]->dtype != LB_BOOL)
 		return lb_senseless(r);
 	return masked(xs, r->params[0], dtype, r->site);
 }
@@ -203,8 +209,8 @@ lb_tensor *lb_segmented_mm(lb_tensor *a, lb_tensor *b, lb_tensor *segments)
 		return NULL;
 	}
 	if (rank + 2 > LB_MAX_RANK) {
-		lb_fail("%s: segments %s have more than %d axes", name, lb_shape_text(segments->rank, segments->shape, text),
-			LB_MAX_RANK - 1);
+		lb_fail("%s: segments %s have more than %d axes", name,
+			lb_shape_text(segments->rank, segments->shape, text), LB_MAX_RANK - 1);
 		return NULL;
 	}
 	struct lb_tensor *xs[3] = { lb_as(a, dtype, site), lb_as(b, dtype, site), segments };

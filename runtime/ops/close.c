@@ -12,7 +12,8 @@ static struct lb_tensor *both_nan(struct lb_tensor *a, struct lb_tensor *b)
 static struct lb_tensor *distance(struct lb_tensor *a, struct lb_tensor *b)
 {
 	if (a && (a->dtype == LB_I64 || a->dtype == LB_U64)) {
-		struct lb_tensor *most = lb_astype(lb_maximum(a, b), LB_U64), *least = lb_astype(lb_minimum(a, b), LB_U64);
+		struct lb_tensor *most = lb_astype(lb_maximum(a, b), LB_U64),
+				 *least = lb_astype(lb_minimum(a, b), LB_U64);
 		return lb_astype(lb_subtract(most, least), LB_F64);
 	}
 	return lb_abs(lb_subtract(a, b));

@@ -107,7 +107,8 @@ lb_tensor *lb_kron(lb_tensor *a, lb_tensor *b)
 			return NULL;
 		}
 	}
-	struct lb_tensor *x = lb_reshape(a, (lb_list){ 2 * rank, of_a }), *y = lb_reshape(b, (lb_list){ 2 * rank, of_b });
+	struct lb_tensor *x = lb_reshape(a, (lb_list){ 2 * rank, of_a }),
+			 *y = lb_reshape(b, (lb_list){ 2 * rank, of_b });
 	struct lb_tensor *product = lb_multiply(x, y);
 	return product ? lb_reshape(product, (lb_list){ rank, shape }) : NULL;
 }

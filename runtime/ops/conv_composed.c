@@ -38,16 +38,17 @@ lb_tensor *lb_conv3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_options o)
 	int64_t stride = o.stride[0], dilation = o.dilation[0], padding = o.padding[0], taps = weight->shape[1];
 	int64_t depth = sizes[0], batch = x->shape[0];
 	enum lb_dtype dtype;
-	lb_conv_options flat = { { o.stride[1], o.stride[2] },
-				 { o.padding[1], o.padding[2] },
-				 { o.dilation[1], o.dilation[2] },
-				 o.groups };
+	lb_conv_options flat = {
+		{ o.stride[1], o.stride[2] }, { o.padding[1], o.padding[2] }, { o.dilation[1], o.dilation[2] }, o.groups
+	};
 	if (!widen(name, &x, &weight, &dtype))
 		return NULL;
-	struct lb_tensor *wide = lb_pad(x, LB_SHAPE(0, padding, 0, 0, 0), LB_SHAPE(0, padding, 0, 0, 0), 0), *sum = NULL;
+	struct lb_tensor *wide = lb_pad(x, LB_SHAPE(0, padding, 0, 0, 0), LB_SHAPE(0, padding, 0, 0, 0), 0),
+			 *sum = NULL;
 	for (int64_t tap = 0; wide && tap < taps; tap++) {
 		int64_t first = tap * dilation;
-		struct lb_tensor *part = lb_slice(wide, LB_ALL, LB_RANGE(first, first + (depth - 1) * stride + 1, stride));
+		struct lb_tensor *part =
+		    lb_slice(wide, LB_ALL, LB_RANGE(first, first + (depth - 1) * stride + 1, stride));
 		part = lb_conv2d(lb_flatten(part, 0, 1), lb_slice(weight, LB_ALL, LB_AT(tap)), flat);
 		sum = sum ? lb_add(sum, part) : part;
 		if (!sum)
@@ -129,7 +130,8 @@ lb_tensor *lb_conv_transpose1d(lb_tensor *x, lb_tensor *weight, lb_conv_options 
 	options.stride[1] = options.dilation[1] = 1;
 	options.padding[1] = 0;
 	struct lb_tensor *line = lb_expand_dims(x, LB_AXES(2)), *taps = lb_expand_dims(weight, LB_AXES(2));
-	struct lb_tensor *y = line && taps ? transposed(name, line, taps, options, (int64_t[]){ output_padding, 0 }) : NULL;
+	struct lb_tensor *y =
+	    line && taps ? transposed(name, line, taps, options, (int64_t[]){ output_padding, 0 }) : NULL;
 	return y ? lb_squeeze(y, LB_AXES(2)) : NULL;
 }
 
@@ -154,10 +156,9 @@ lb_tensor *lb_conv_transpose3d(lb_tensor *x, lb_tensor *weight, lb_conv3d_option
 	    !lb_conv_spread(name, xs, ws, 1, stride, dilation, padding, more[0], &whole, &last))
 		return NULL;
 	enum lb_dtype dtype;
-	lb_conv_options flat = { { o.stride[1], o.stride[2] },
-				 { o.padding[1], o.padding[2] },
-				 { o.dilation[1], o.dilation[2] },
-				 o.groups };
+	lb_conv_options flat = {
+		{ o.stride[1], o.stride[2] }, { o.padding[1], o.padding[2] }, { o.dilation[1], o.dilation[2] }, o.groups
+	};
 	if (!widen(name, &x, &weight, &dtype))
 		return NULL;
 	struct lb_tensor *planes = lb_flatten(x, 0, 1), *sum = NULL;
@@ -186,9 +187,10 @@ lb_tensor *lb_convolve(lb_tensor *a, lb_tensor *b, lb_convolve_mode mode)
 	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b))
 		return NULL;
 	if (a->rank != 1 || b->rank != 1 || a->size == 0 || b->size == 0 || (unsigned)mode > LB_CONVOLVE_VALID) {
-		lb_fail("%s: a %s, b %s, mode %d: both must have one axis, with something along it, and the mode is LB_CONVOLVE_FULL, "
-			"_SAME or _VALID",
-			name, lb_shape_text(a->rank, a->shape, ta), lb_shape_text(b->rank, b->shape, tb), (int)mode);
+		lb_fail(
+		    "%s: a %s, b %s, mode %d: both must have one axis, with something along it, and the mode is LB_CONVOLVE_FULL, "
+		    "_SAME or _VALID",
+		    name, lb_shape_text(a->rank, a->shape, ta), lb_shape_text(b->rank, b->shape, tb), (int)mode);
 		return NULL;
 	}
 	struct lb_tensor *x = a->size < b->size ? b : a, *taps = a->size < b->size ? a : b;

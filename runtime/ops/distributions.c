@@ -8,9 +8,8 @@
 static bool check_float(const char *name, enum lb_dtype dtype)
 {
 	return lb_dtype_is_float((int)dtype) ||
-	       ((unsigned)dtype < LB_DTYPES
-		    ? lb_fail("%s: gives floating dtypes, not %s", name, lb_dtypes[dtype].name)
-		    : lb_fail("%s: %d is not a dtype", name, (int)dtype));
+	       ((unsigned)dtype < LB_DTYPES ? lb_fail("%s: gives floating dtypes, not %s", name, lb_dtypes[dtype].name)
+					    : lb_fail("%s: %d is not a dtype", name, (int)dtype));
 }
 
 static enum lb_dtype wide(enum lb_dtype dtype)
@@ -151,9 +150,9 @@ lb_tensor *lb_random_multivariate_normal(lb_tensor *mean, lb_tensor *cov, lb_lis
 	int n = mean->rank - 1, c = cov->rank - 1;
 	if (n < 0 || c < 1 || cov->shape[c] != cov->shape[c - 1] || cov->shape[c] != mean->shape[n] ||
 	    mean->dtype == LB_C64 || cov->dtype == LB_C64) {
-		lb_fail("%s: mean %s %s and cov %s %s must be real, (…, n) and (…, n, n)", name, lb_dtypes[mean->dtype].name,
-			lb_shape_text(mean->rank, mean->shape, of_mean), lb_dtypes[cov->dtype].name,
-			lb_shape_text(cov->rank, cov->shape, of_cov));
+		lb_fail("%s: mean %s %s and cov %s %s must be real, (…, n) and (…, n, n)", name,
+			lb_dtypes[mean->dtype].name, lb_shape_text(mean->rank, mean->shape, of_mean),
+			lb_dtypes[cov->dtype].name, lb_shape_text(cov->rank, cov->shape, of_cov));
 		return NULL;
 	}
 	if (!lb_broadcast(name, n, mean->shape, c - 1, cov->shape, &rank, all) ||

@@ -29,7 +29,7 @@ struct einsum {
 	int64_t sizes[LABELS];
 	uint64_t known; /* labels that an operand has */
 	uint64_t twice; /* and those that come more than once */
-	int ellipsis;   /* axes of the longest */
+	int ellipsis; /* axes of the longest */
 };
 
 /* ---- the specification ---- */
@@ -352,7 +352,8 @@ static void choose_pair(const struct einsum *e, int n, const uint64_t *masks, ui
 					continue;
 				for (int k = 0; k < n; k++)
 					needed |= k == i || k == j ? 0 : masks[k];
-				double less = elements(e, masks[i]) + elements(e, masks[j]) - elements(e, both & needed);
+				double less =
+				    elements(e, masks[i]) + elements(e, masks[j]) - elements(e, both & needed);
 				double work = elements(e, both) * (both & ~needed ? 2 : 1);
 				if (found && (less < gone || (less == gone && work >= cost)))
 					continue;
@@ -429,7 +430,8 @@ bool lb_einsum_path(const char *spec, int n, lb_tensor *const *xs, int (*pairs)[
 	LB_ENTER_WHOLE();
 	struct einsum e = { .spec = spec };
 	struct term terms[LB_EINSUM_MOST], out;
-	if (!LB_GIVEN("einsum_path", pairs) || !are_operands("einsum_path", spec, n, xs) || !parse_subscripts(&e, n, xs, terms, &out))
+	if (!LB_GIVEN("einsum_path", pairs) || !are_operands("einsum_path", spec, n, xs) ||
+	    !parse_subscripts(&e, n, xs, terms, &out))
 		return false;
 	uint64_t masks[LB_EINSUM_MOST] = { 0 }, result = mask_of(&out), once = 0, twice = 0;
 	for (int i = 0; i < n; i++) {

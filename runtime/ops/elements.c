@@ -60,7 +60,8 @@ static bool are_alike(const char *name, const struct lb_tensor *a, const struct 
 {
 	int rank;
 	int64_t shape[LB_MAX_RANK];
-	return LB_GIVEN(name, a) && LB_GIVEN(name, b) && lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape);
+	return LB_GIVEN(name, a) && LB_GIVEN(name, b) &&
+	       lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape);
 }
 
 lb_tensor *lb_logical_xor(lb_tensor *a, lb_tensor *b)
@@ -86,7 +87,9 @@ lb_tensor *lb_round_to(lb_tensor *x, int decimals)
 		return lb_round(x);
 	if (!lb_dtype_is_inexact(dtype) && decimals > 0)
 		return lb_untouched(x, lb_fail_site_now());
-	enum lb_dtype wide = dtype == LB_C64 ? LB_C64 : dtype == LB_F16 || dtype == LB_BF16 || dtype == LB_F32 ? LB_F32 : LB_F64;
+	enum lb_dtype wide = dtype == LB_C64                                          ? LB_C64
+			     : dtype == LB_F16 || dtype == LB_BF16 || dtype == LB_F32 ? LB_F32
+										      : LB_F64;
 	double scale = pow(10, abs(decimals));
 	lb_tensor *(*to)(lb_tensor *, lb_tensor *) = decimals > 0 ? lb_multiply : lb_divide;
 	lb_tensor *(*back)(lb_tensor *, lb_tensor *) = decimals > 0 ? lb_divide : lb_multiply;

@@ -127,7 +127,8 @@ lb_tensor *lb_imag(lb_tensor *x)
 	LB_ENTER();
 	if (!x || x->dtype == LB_C64)
 		return complex_unary(LB_OP_IMAG, x, site);
-	return lb_tensor_publish(lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)x->dtype, x->rank, x->shape, 0, NULL, site));
+	return lb_tensor_publish(lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)x->dtype, x->rank, x->shape, 0, NULL,
+						 site));
 }
 
 lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)

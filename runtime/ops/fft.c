@@ -51,7 +51,8 @@ static struct lb_tensor *fft_axes(const char *name, int op, struct lb_tensor *x,
 	if (!LB_GIVEN(name, x) || !lb_axis_mask(name, axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	if ((unsigned)norm > LB_FFT_FORWARD) {
-		lb_fail("%s: %d is no norm: it takes LB_FFT_BACKWARD, LB_FFT_ORTHO and LB_FFT_FORWARD", name, (int)norm);
+		lb_fail("%s: %d is no norm: it takes LB_FFT_BACKWARD, LB_FFT_ORTHO and LB_FFT_FORWARD", name,
+			(int)norm);
 		return NULL;
 	}
 	if (sizes.n != 0 && (sizes.n != axes.n || !sizes.v)) {
@@ -94,7 +95,7 @@ static struct lb_tensor *fft_axes(const char *name, int op, struct lb_tensor *x,
 		LB_ENTER_WHOLE(); \
 		return fft_axes(#name "n", op, x, sizes, axes, norm); \
 	} \
-	lb_tensor *lb_##name##2(lb_tensor *x, lb_list sizes, lb_fft_norm norm) \
+	lb_tensor *lb_##name##2(lb_tensor * x, lb_list sizes, lb_fft_norm norm) \
 	{ \
 		LB_ENTER_WHOLE(); \
 		return fft_axes(#name "2", op, x, sizes, LB_AXES(-2, -1), norm); \
@@ -135,7 +136,8 @@ lb_tensor *lb_ifftshift(lb_tensor *x, lb_list axes)
 static struct lb_tensor *frequencies(const char *name, int64_t n, double apart, int64_t high, int64_t low)
 {
 	if (n <= 0 || apart == 0 || isnan(apart)) {
-		lb_fail("%s: of %lld samples, %g apart: there must be some, and between them", name, (long long)n, apart);
+		lb_fail("%s: of %lld samples, %g apart: there must be some, and between them", name, (long long)n,
+			apart);
 		return NULL;
 	}
 	struct lb_tensor *y = lb_arange(0, (double)high, 1, LB_F32);
@@ -162,8 +164,8 @@ struct lb_tensor *lb_remake_fft(const struct lb_recipe *r)
 {
 	struct lb_tensor *x = r->x[0];
 	int64_t mask = r->params[0], last = r->params[1], n = r->params[2], norm = r->params[3];
-	if (last < 0 || last >= x->rank || mask < 0 || mask >> x->rank || !(mask >> last & 1) || norm < 0 || norm > LB_FFT_FORWARD ||
-	    x->dtype != (r->op == LB_OP_RFFT ? LB_F32 : LB_C64))
+	if (last < 0 || last >= x->rank || mask < 0 || mask >> x->rank || !(mask >> last & 1) || norm < 0 ||
+	    norm > LB_FFT_FORWARD || x->dtype != (r->op == LB_OP_RFFT ? LB_F32 : LB_C64))
 		return lb_senseless(r);
 	int64_t of_half = r->op == LB_OP_IRFFT ? x->shape[last] : n, of_all = r->op == LB_OP_IRFFT ? n : x->shape[last];
 	if (of_all < 1 || of_half != (r->op == LB_OP_RFFT || r->op == LB_OP_IRFFT ? of_all / 2 + 1 : of_all))

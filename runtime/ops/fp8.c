@@ -20,7 +20,8 @@ lb_tensor *lb_from_fp8(lb_tensor *x, lb_dtype dtype)
 	if (!LB_GIVEN("from_fp8", x))
 		return NULL;
 	if ((unsigned)dtype >= LB_DTYPES || !lb_dtype_is_float((int)dtype) || x->dtype != LB_U8) {
-		lb_fail("from_fp8: codes are uint8, not %s, and become a floating dtype, not %s", lb_dtypes[x->dtype].name,
+		lb_fail("from_fp8: codes are uint8, not %s, and become a floating dtype, not %s",
+			lb_dtypes[x->dtype].name,
 			(unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].name : "one that there is not");
 		return NULL;
 	}

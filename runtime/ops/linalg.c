@@ -32,8 +32,9 @@ static bool is_computable(const char *name, int op, enum lb_dtype dtype)
 	bool has_complex = lb_linalg_takes_complex(op);
 	if (dtype == LB_F32 || dtype == LB_F64 || (dtype == LB_C64 && has_complex))
 		return true;
-	return lb_fail("%s: of %s: takes float32%s float64%s%s", name, lb_dtypes[dtype].name, has_complex ? "," : " and",
-		       has_complex ? " and complex64" : "", dtype == LB_C64 ? "" : "; cast with lb_astype()");
+	return lb_fail("%s: of %s: takes float32%s float64%s%s", name, lb_dtypes[dtype].name,
+		       has_complex ? "," : " and", has_complex ? " and complex64" : "",
+		       dtype == LB_C64 ? "" : "; cast with lb_astype()");
 }
 
 /* ---- of one matrix ---- */
@@ -89,8 +90,8 @@ int lb_linalg_parts(int op, const struct lb_tensor *x, bool has_vectors, int64_t
 }
 
 /* Of the one result, or, if there are several, of all of them. */
-static bool whole_shape(const char *name, const struct lb_tensor *x, const struct parts *parts, enum lb_dtype dtype, int *rank,
-			int64_t *shape)
+static bool whole_shape(const char *name, const struct lb_tensor *x, const struct parts *parts, enum lb_dtype dtype,
+			int *rank, int64_t *shape)
 {
 	int64_t all = 0, size;
 	for (int i = 0; i < parts->n; i++) {
@@ -108,9 +109,11 @@ static bool whole_shape(const char *name, const struct lb_tensor *x, const struc
 }
 
 /* `name` is that of the public function. params: 0 whether of the upper triangle, 1 whether with vectors (svd, eig) */
-static struct lb_tensor *linalg(const char *name, int op, struct lb_tensor *x, bool upper, bool has_vectors, const void *site)
+static struct lb_tensor *linalg(const char *name, int op, struct lb_tensor *x, bool upper, bool has_vectors,
+				const void *site)
 {
-	if (!is_matrix(name, x, op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU) || !is_computable(name, op, (enum lb_dtype)x->dtype))
+	if (!is_matrix(name, x, op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU) ||
+	    !is_computable(name, op, (enum lb_dtype)x->dtype))
 		return NULL;
 	if (op == LB_OP_LU && x->dtype == LB_F32 && x->shape[x->rank - 2] > 1 << 24)
 		return fail_shape(name, x, "has more rows than float32 can count; cast it with lb_astype() to float64");
@@ -129,7 +132,8 @@ static struct lb_tensor *linalg(const char *name, int op, struct lb_tensor *x, b
 }
 
 /* With several results: to[i] = each of them. False, and all NULL, on failure. */
-static bool take_apart(const char *name, int op, struct lb_tensor *x, bool upper, lb_tensor **const *to, const void *site)
+static bool take_apart(const char *name, int op, struct lb_tensor *x, bool upper, lb_tensor **const *to,
+		       const void *site)
 {
 	struct lb_tensor *all = linalg(name, op, x, upper, true, site), *made[3];
 	if (!all)
@@ -185,7 +189,7 @@ bool lb_qr(lb_tensor *x, lb_tensor **q, lb_tensor **r)
 	if (!LB_GIVEN("qr", q) || !LB_GIVEN("qr", r))
 		return false;
 	*q = *r = NULL;
-	return take_apart("qr", LB_OP_QR, x, false, (lb_tensor **[]){ q, r }, site);
+	return take_apart("qr", LB_OP_QR, x, false, (lb_tensor * *[]){ q, r }, site);
 }
 
 bool lb_svd(lb_tensor *x, lb_tensor **u, lb_tensor **s, lb_tensor **vt)
@@ -194,7 +198,7 @@ bool lb_svd(lb_tensor *x, lb_tensor **u, lb_tensor **s, lb_tensor **vt)
 	if (!LB_GIVEN("svd", u) || !LB_GIVEN("svd", s) || !LB_GIVEN("svd", vt))
 		return false;
 	*u = *s = *vt = NULL;
-	return take_apart("svd", LB_OP_SVD, x, false, (lb_tensor **[]){ u, s, vt }, site);
+	return take_apart("svd", LB_OP_SVD, x, false, (lb_tensor * *[]){ u, s, vt }, site);
 }
 
 bool lb_eigh(lb_tensor *x, bool upper, lb_tensor **values, lb_tensor **vectors)
@@ -203,14 +207,15 @@ bool lb_eigh(lb_tensor *x, bool upper, lb_tensor **values, lb_tensor **vectors)
 	if (!LB_GIVEN("eigh", values) || !LB_GIVEN("eigh", vectors))
 		return false;
 	*values = *vectors = NULL;
-	return take_apart("eigh", LB_OP_EIGH, x, upper, (lb_tensor **[]){ values, vectors }, site);
+	return take_apart("eigh", LB_OP_EIGH, x, upper, (lb_tensor * *[]){ values, vectors }, site);
 }
 
 /* Both factors in one; swaps and rows as integers. */
-static bool take_lu(const char *name, struct lb_tensor *x, lb_tensor **both, lb_tensor **swaps, lb_tensor **rows, const void *site)
+static bool take_lu(const char *name, struct lb_tensor *x, lb_tensor **both, lb_tensor **swaps, lb_tensor **rows,
+		    const void *site)
 {
 	struct lb_tensor *made[3];
-	if (!take_apart(name, LB_OP_LU, x, false, (lb_tensor **[]){ &made[0], &made[1], &made[2] }, site))
+	if (!take_apart(name, LB_OP_LU, x, false, (lb_tensor * *[]){ &made[0], &made[1], &made[2] }, site))
 		return false;
 	for (int i = 1; i < 3; i++) {
 		made[i] = lb_as(made[i], LB_U32, site);
@@ -243,7 +248,8 @@ bool lb_lu(lb_tensor *x, lb_tensor **rows, lb_tensor **l, lb_tensor **u)
 	if (!take_lu("lu", x, &both, &swaps, &order, lb_fail_site_now()))
 		return false;
 	int64_t m = x->shape[x->rank - 2], n = x->shape[x->rank - 1], k = m < n ? m : n;
-	struct lb_tensor *lower = lb_add(lb_tril(lb_slice(both, LB_REST, LB_TO(k)), -1), lb_eye(m, k, 0, (enum lb_dtype)x->dtype));
+	struct lb_tensor *lower =
+	    lb_add(lb_tril(lb_slice(both, LB_REST, LB_TO(k)), -1), lb_eye(m, k, 0, (enum lb_dtype)x->dtype));
 	struct lb_tensor *upper = lb_triu(lb_slice(both, LB_REST, LB_TO(k), LB_ALL), 0);
 	if (!lower || !upper)
 		return false;
@@ -265,7 +271,7 @@ bool lb_eig(lb_tensor *x, lb_tensor **values, lb_tensor **vectors)
 	if (!LB_GIVEN("eig", values) || !LB_GIVEN("eig", vectors))
 		return false;
 	*values = *vectors = NULL;
-	return take_apart("eig", LB_OP_EIG, x, false, (lb_tensor **[]){ values, vectors }, site);
+	return take_apart("eig", LB_OP_EIG, x, false, (lb_tensor * *[]){ values, vectors }, site);
 }
 
 /* x in what its determinant is computed in. */
@@ -275,7 +281,8 @@ static struct lb_tensor *computed(const char *name, struct lb_tensor *x, const v
 		return NULL;
 	if (x->dtype == LB_C64) {
 		lb_fail("%s: not defined for complex64; the determinant is the product of the eigenvalues, "
-			"lb_prod(lb_eigvals(x), LB_AXES(-1), false)", name);
+			"lb_prod(lb_eigvals(x), LB_AXES(-1), false)",
+			name);
 		return NULL;
 	}
 	return lb_as(x, x->dtype == LB_F64 ? LB_F64 : LB_F32, site);
@@ -296,7 +303,7 @@ bool lb_slogdet(lb_tensor *x, lb_tensor **sign, lb_tensor **logabs)
 		return false;
 	*sign = *logabs = NULL;
 	struct lb_tensor *y = computed("slogdet", x, site), *of = NULL, *size = NULL;
-	if (!y || !take_apart("slogdet", LB_OP_SLOGDET, y, false, (lb_tensor **[]){ &of, &size }, site))
+	if (!y || !take_apart("slogdet", LB_OP_SLOGDET, y, false, (lb_tensor * *[]){ &of, &size }, site))
 		return false;
 	enum lb_dtype dtype = lb_inexact((enum lb_dtype)x->dtype);
 	of = lb_as(of, dtype, site);
@@ -372,7 +379,8 @@ lb_tensor *lb_solve_triangular(lb_tensor *a, lb_tensor *b, bool upper)
 
 struct lb_tensor *lb_remake_linalg(const struct lb_recipe *r)
 {
-	return linalg(lb_ops[r->op].name, r->op, r->x[0], r->params[0] != 0, r->params[1] != 0 && r->op != LB_OP_EIGVALSH, r->site);
+	return linalg(lb_ops[r->op].name, r->op, r->x[0], r->params[0] != 0,
+		      r->params[1] != 0 && r->op != LB_OP_EIGVALSH, r->site);
 }
 
 bool lb_compute_linalg(struct lb_exec *exec, struct lb_tensor *t)

@@ -70,7 +70,8 @@ lb_tensor *lb_vector_norm(lb_tensor *x, double order, int axis, bool keepdims)
 	if (isinf(order))
 		return order > 0 ? lb_max(y, axes, keepdims) : lb_min(y, axes, keepdims);
 	if (order == 0)
-		return y ? lb_astype(lb_sum(lb_not_equal(y, lb_scalar(0)), axes, keepdims), (enum lb_dtype)y->dtype) : NULL;
+		return y ? lb_astype(lb_sum(lb_not_equal(y, lb_scalar(0)), axes, keepdims), (enum lb_dtype)y->dtype)
+			 : NULL;
 	if (order == 1)
 		return lb_sum(y, axes, keepdims);
 	return lb_power(lb_sum(lb_power(y, lb_scalar(order)), axes, keepdims), lb_scalar(1 / order));
@@ -101,7 +102,8 @@ lb_tensor *lb_matrix_norm(lb_tensor *x, double order, int rows, int columns, boo
 		return order > 0 ? lb_max(y, axes, keepdims) : lb_min(y, axes, keepdims);
 	}
 	if (order != 0 && fabs(order) != 2) {
-		lb_fail("matrix_norm: of order %g: takes 1, -1, 2, -2, INFINITY, -INFINITY, and 0 for the nuclear norm", order);
+		lb_fail("matrix_norm: of order %g: takes 1, -1, 2, -2, INFINITY, -INFINITY, and 0 for the nuclear norm",
+			order);
 		return NULL;
 	}
 	int64_t from = row, last = column - (column > row);

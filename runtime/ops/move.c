@@ -248,14 +248,15 @@ lb_tensor *lb_pad_edge(lb_tensor *x, lb_list low, lb_list high)
 		char text[LB_SHAPE_TEXT];
 		bool has_low = low.n == x->rank && low.v, has_high = high.n == x->rank && high.v;
 		if ((!has_low && low.n) || (!has_high && high.n)) {
-			lb_fail("pad_edge: %d and %d numbers for the axes of %s: there is one for each, or none",
-				low.n, high.n, lb_shape_text(x->rank, x->shape, text));
+			lb_fail("pad_edge: %d and %d numbers for the axes of %s: there is one for each, or none", low.n,
+				high.n, lb_shape_text(x->rank, x->shape, text));
 			return NULL;
 		}
 		int64_t before = has_low ? low.v[i] : 0, behind = has_high ? high.v[i] : 0, n = x->shape[i];
 		if (before < 0 || behind < 0 || (n == 0 && (before || behind))) {
-			lb_fail("pad_edge: axis %d of %s by %lld and %lld: there must be an edge, and no less than 0 of it",
-				i, lb_shape_text(x->rank, x->shape, text), (long long)before, (long long)behind);
+			lb_fail(
+			    "pad_edge: axis %d of %s by %lld and %lld: there must be an edge, and no less than 0 of it",
+			    i, lb_shape_text(x->rank, x->shape, text), (long long)before, (long long)behind);
 			return NULL;
 		}
 		struct lb_tensor *parts[3];

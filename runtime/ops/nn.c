@@ -135,8 +135,7 @@ lb_tensor *lb_cross_entropy(lb_tensor *logits, lb_tensor *targets)
 		lb_fail("cross_entropy: logits are floating, not %s", lb_dtypes[logits->dtype].name);
 		return NULL;
 	}
-	if (logits->rank == 0 ||
-	    !lb_same_shape(logits->rank - 1, logits->shape, targets->rank, targets->shape)) {
+	if (logits->rank == 0 || !lb_same_shape(logits->rank - 1, logits->shape, targets->rank, targets->shape)) {
 		lb_fail("cross_entropy: targets %s must have the axes of logits %s but the last",
 			lb_shape_text(targets->rank, targets->shape, of_targets),
 			lb_shape_text(logits->rank, logits->shape, of_logits));

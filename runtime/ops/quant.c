@@ -212,8 +212,8 @@ struct quantized_product {
 };
 
 /* Of x, which must have so many axes at least, with q. */
-static bool check_product(const char *op, struct lb_tensor *x, int least, const lb_quantized *q, lb_quant *how, bool transpose,
-			  struct quantized_product *ret, const void *site)
+static bool check_product(const char *op, struct lb_tensor *x, int least, const lb_quantized *q, lb_quant *how,
+			  bool transpose, struct quantized_product *ret, const void *site)
 {
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
 	if (!LB_GIVEN(op, x) || (!q->w && !lb_fail_null(op, "q.w")) || !complete(op, how))
@@ -226,7 +226,8 @@ static bool check_product(const char *op, struct lb_tensor *x, int least, const 
 	lb_shape_text(x->rank, x->shape, tx);
 	lb_shape_text(w_rank, q->w->shape, tw);
 	if (x->rank < least || w_rank < 2)
-		return lb_fail("%s: x %s must have %s at least, w %s two", op, tx, least == 1 ? "an axis" : "two axes", tw);
+		return lb_fail("%s: x %s must have %s at least, w %s two", op, tx, least == 1 ? "an axis" : "two axes",
+			       tw);
 	if (how->mode == LB_QUANT_AFFINE &&
 	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, ret->inputs[1] }, &ret->dtype, site))
 		return false;
@@ -290,10 +291,11 @@ lb_tensor *lb_gather_qmm(lb_tensor *x, lb_quantized q, lb_tensor *x_indices, lb_
 	LB_ENTER_WHOLE();
 	const void *site = lb_fail_site_now();
 	struct quantized_product p;
-	if (!check_product(op, x, 2, &q, &how, transpose, &p, site) || (x_indices && !lb_check_indices(op, x_indices)) ||
-	    (w_indices && !lb_check_indices(op, w_indices)))
+	if (!check_product(op, x, 2, &q, &how, transpose, &p, site) ||
+	    (x_indices && !lb_check_indices(op, x_indices)) || (w_indices && !lb_check_indices(op, w_indices)))
 		return NULL;
-	struct lb_tensor *left = x_indices ? x_indices : all_matrices(x), *right = w_indices ? w_indices : all_matrices(q.w);
+	struct lb_tensor *left = x_indices ? x_indices : all_matrices(x),
+			 *right = w_indices ? w_indices : all_matrices(q.w);
 	int rank;
 	int64_t shape[LB_MAX_RANK];
 	if (!left || !right || !lb_broadcast(op, left->rank, left->shape, right->rank, right->shape, &rank, shape) ||
@@ -361,7 +363,8 @@ struct lb_tensor *lb_remake_gather_qmm(const struct lb_recipe *r)
 	lb_quant how;
 	if (!how_of_product(r, &how))
 		return lb_senseless(r);
-	return lb_gather_qmm(r->x[0], quantized_of(r, 3, how), r->x[1], r->x[2], how, r->params[3] & LB_QUANT_TRANSPOSED);
+	return lb_gather_qmm(r->x[0], quantized_of(r, 3, how), r->x[1], r->x[2], how,
+			     r->params[3] & LB_QUANT_TRANSPOSED);
 }
 
 bool lb_compute_quantize(struct lb_exec *exec, struct lb_tensor *t)
@@ -417,6 +420,7 @@ static struct lb_view over(const struct lb_tensor *x, const struct lb_tensor *t)
 bool lb_compute_gather_qmm(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_quant_view q = quantized(t, 3);
-	struct lb_view x = lb_view_of_input(t, 0), left = over(lb_tensor_input(t, 1), t), right = over(lb_tensor_input(t, 2), t);
+	struct lb_view x = lb_view_of_input(t, 0), left = over(lb_tensor_input(t, 1), t),
+		       right = over(lb_tensor_input(t, 2), t);
 	return lb_kernel_gather_qmm(exec, &x, &q, &left, &right, (int)t->params[3], lb_tensor_data(t));
 }

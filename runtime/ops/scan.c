@@ -31,8 +31,9 @@ static struct lb_tensor *scan_node(const char *name, struct lb_tensor *x, lb_sca
 	if (!LB_GIVEN(name, x) || !lb_axis(name, axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	if ((unsigned)kind > LB_SCAN_LOGADDEXP || (x->dtype == LB_C64 && kind > LB_SCAN_PROD)) {
-		lb_fail("%s: of %s, kind %d: it takes LB_SCAN_SUM to LB_SCAN_LOGADDEXP, of complex numbers to LB_SCAN_PROD",
-			name, lb_dtypes[x->dtype].name, (int)kind);
+		lb_fail(
+		    "%s: of %s, kind %d: it takes LB_SCAN_SUM to LB_SCAN_LOGADDEXP, of complex numbers to LB_SCAN_PROD",
+		    name, lb_dtypes[x->dtype].name, (int)kind);
 		return NULL;
 	}
 	if (kind == LB_SCAN_LOGADDEXP && !(x = lb_as(x, lb_inexact((enum lb_dtype)x->dtype), site)))
@@ -107,8 +108,7 @@ bool lb_compute_cumsum(struct lb_exec *exec, struct lb_tensor *t)
 
 struct lb_tensor *lb_remake_scan(const struct lb_recipe *r)
 {
-	if (r->params[0] < 0 || r->params[0] >= LB_MAX_RANK || r->params[3] < 0 ||
-	    r->params[3] > LB_SCAN_LOGADDEXP)
+	if (r->params[0] < 0 || r->params[0] >= LB_MAX_RANK || r->params[3] < 0 || r->params[3] > LB_SCAN_LOGADDEXP)
 		return lb_senseless(r);
 	return lb_scan(r->x[0], (lb_scan_kind)r->params[3], (int)r->params[0], r->params[1] != 0, r->params[2] != 0);
 }

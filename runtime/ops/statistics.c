@@ -72,7 +72,8 @@ lb_tensor *lb_median(lb_tensor *x, lb_list axes, bool keepdims)
 		return NULL;
 	/* NaN comes last, and is what comes out */
 	struct lb_tensor *sorted = lb_astype(lb_sort(y, -1), computed(dtype));
-	struct lb_tensor *last = lb_slice(sorted, LB_REST, LB_AT(-1)), *low = lb_slice(sorted, LB_REST, LB_AT((n - 1) / 2));
+	struct lb_tensor *last = lb_slice(sorted, LB_REST, LB_AT(-1)),
+			 *low = lb_slice(sorted, LB_REST, LB_AT((n - 1) / 2));
 	if (n % 2 == 0) { /* halves of both: their sum may be too large */
 		struct lb_tensor *half = lb_scalar(0.5), *high = lb_slice(sorted, LB_REST, LB_AT(n / 2));
 		low = lb_add(lb_multiply(low, half), lb_multiply(high, half));

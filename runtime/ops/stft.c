@@ -10,7 +10,8 @@ struct frames {
 	int64_t n, hop, window;
 };
 
-static bool frames_of(const char *name, lb_stft_options options, struct lb_tensor *window, int64_t n, struct frames *ret)
+static bool frames_of(const char *name, lb_stft_options options, struct lb_tensor *window, int64_t n,
+		      struct frames *ret)
 {
 	char text[LB_SHAPE_TEXT];
 	ret->n = options.n ? options.n : n;
@@ -19,11 +20,12 @@ static bool frames_of(const char *name, lb_stft_options options, struct lb_tenso
 		return lb_fail("%s: frames of %lld, each %lld after the one before: give numbers from 1 on", name,
 			       (long long)ret->n, (long long)ret->hop);
 	if (window && window->rank != 1)
-		return lb_fail("%s: a window has one axis, not %s", name, lb_shape_text(window->rank, window->shape, text));
+		return lb_fail("%s: a window has one axis, not %s", name,
+			       lb_shape_text(window->rank, window->shape, text));
 	ret->window = window ? window->shape[0] : options.window ? options.window : ret->n;
 	if (ret->window < 1 || ret->window > ret->n)
-		return lb_fail("%s: a window of %lld in frames of %lld: give one from 1 to that", name, (long long)ret->window,
-			       (long long)ret->n);
+		return lb_fail("%s: a window of %lld in frames of %lld: give one from 1 to that", name,
+			       (long long)ret->window, (long long)ret->n);
 	return true;
 }
 
@@ -92,8 +94,9 @@ lb_tensor *lb_stft(lb_tensor *x, lb_tensor *window, lb_stft_options options)
 	int64_t length = x->rank ? x->shape[x->rank - 1] : 0;
 	if (x->rank == 0 || x->rank == LB_MAX_RANK || length == 0 ||
 	    f.n - (options.uncentred ? 0 : f.n / 2 * 2) > length) {
-		lb_fail("stft: of %s, frames of %lld: there must be an axis, as long as one at least, and one axis more",
-			lb_shape_text(x->rank, x->shape, text), (long long)f.n);
+		lb_fail(
+		    "stft: of %s, frames of %lld: there must be an axis, as long as one at least, and one axis more",
+		    lb_shape_text(x->rank, x->shape, text), (long long)f.n);
 		return NULL;
 	}
 	x = lb_astype(x, x->dtype == LB_C64 ? LB_C64 : LB_F32);
@@ -131,8 +134,9 @@ lb_tensor *lb_istft(lb_tensor *x, lb_tensor *window, lb_stft_options options, in
 	if (!LB_GIVEN("istft", x) || (!window && !lb_ok()))
 		return NULL;
 	if (x->rank < 2 || x->shape[x->rank - 1] == 0 || length < 0) {
-		lb_fail("istft: takes frequencies and frames, of which there are some, and a length from 0 on, not %s and %lld",
-			lb_shape_text(x->rank, x->shape, text), (long long)length);
+		lb_fail(
+		    "istft: takes frequencies and frames, of which there are some, and a length from 0 on, not %s and %lld",
+		    lb_shape_text(x->rank, x->shape, text), (long long)length);
 		return NULL;
 	}
 	if (window && window->dtype == LB_C64) {
@@ -144,8 +148,8 @@ lb_tensor *lb_istft(lb_tensor *x, lb_tensor *window, lb_stft_options options, in
 		return NULL;
 	int64_t total, start = options.uncentred ? 0 : f.n / 2;
 	if (!lb_mul(count - 1, f.hop, &total) || !lb_sum_of(total, f.n, &total) || length > INT64_MAX - start) {
-		lb_fail("istft: %lld frames of %lld, each %lld after the one before, or a length of %lld: too long", (long long)count,
-			(long long)f.n, (long long)f.hop, (long long)length);
+		lb_fail("istft: %lld frames of %lld, each %lld after the one before, or a length of %lld: too long",
+			(long long)count, (long long)f.n, (long long)f.hop, (long long)length);
 		return NULL;
 	}
 	int64_t end = length ? start + length : options.uncentred ? total : total - f.n / 2;

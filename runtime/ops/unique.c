@@ -24,20 +24,24 @@ static lb_uniques of_nothing(struct lb_tensor *x, int64_t size, struct lb_tensor
 
 static lb_uniques of_elements(struct lb_tensor *x, int64_t n, int64_t size, struct lb_tensor *fill)
 {
-	struct lb_tensor *flat = lb_reshape(x, LB_SHAPE(-1)), *order = lb_argsort(flat, 0), *sorted = lb_take(flat, order, 0);
+	struct lb_tensor *flat = lb_reshape(x, LB_SHAPE(-1)), *order = lb_argsort(flat, 0),
+			 *sorted = lb_take(flat, order, 0);
 	struct lb_tensor *differs = lb_not_equal(lb_slice(sorted, LB_FROM(1)), lb_slice(sorted, LB_TO(n - 1)));
 	struct lb_tensor *both[] = { lb_ones(LB_SHAPE(1), LB_BOOL), differs };
 	struct lb_tensor *is_first = lb_concatenate(2, both, 0);
 	struct lb_tensor *one = lb_scalar_int(1), *most = lb_full(LB_SHAPE(), (double)size, LB_U32);
 	struct lb_tensor *rank = lb_subtract(lb_cumsum(lb_astype(is_first, LB_U32), 0, false, true), one);
 	struct lb_tensor *place = lb_minimum(rank, most), *first_place = lb_where(is_first, place, most);
-	struct lb_tensor *least = lb_slice(sorted, LB_AT(0)), *last = lb_full(LB_SHAPE(), size ? (double)(size - 1) : 0, LB_U32);
+	struct lb_tensor *least = lb_slice(sorted, LB_AT(0)),
+			 *last = lb_full(LB_SHAPE(), size ? (double)(size - 1) : 0, LB_U32);
 	return (lb_uniques){
 		.values = placed(fill ? fill : least, first_place, sorted, size),
 		.indices = placed(lb_slice(order, LB_AT(0)), first_place, order, size),
-		.inverse = lb_reshape(lb_put_along_axis(lb_zeros(LB_SHAPE(n), LB_U32), order, lb_minimum(rank, last), 0, LB_PUT_ASSIGN),
+		.inverse = lb_reshape(lb_put_along_axis(lb_zeros(LB_SHAPE(n), LB_U32), order, lb_minimum(rank, last), 0,
+							LB_PUT_ASSIGN),
 				      lb_shape_of(x)),
-		.counts = lb_slice(lb_scatter_add(lb_zeros(LB_SHAPE(size + 1), LB_I32), place, lb_ones(LB_SHAPE(n), LB_I32), 0),
+		.counts = lb_slice(lb_scatter_add(lb_zeros(LB_SHAPE(size + 1), LB_I32), place,
+						  lb_ones(LB_SHAPE(n), LB_I32), 0),
 				   LB_TO(size)),
 	};
 }

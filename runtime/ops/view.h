@@ -10,7 +10,8 @@ struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int6
 
 /* Of row-major `all`, in which several results lie one after another, the one of this shape that begins at *offset, which
  * moves on. */
-struct lb_tensor *lb_view_part(struct lb_tensor *all, int rank, const int64_t *shape, int64_t *offset, const void *site);
+struct lb_tensor *lb_view_part(struct lb_tensor *all, int rank, const int64_t *shape, int64_t *offset,
+			       const void *site);
 
 /* What an operation with nothing to do gives for x: x, or, if it has a name, a view of it, so
  * that lb_named() of the result names the result alone. */

@@ -12,10 +12,14 @@ static const struct {
 	const char *name;
 	lb_quant how;
 } formats[] = {
-	{ "affine2", { .mode = LB_QUANT_AFFINE, .bits = 2, .group = 64 } }, { "affine3", { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 } },
-	{ "affine4", { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 } }, { "affine5", { .mode = LB_QUANT_AFFINE, .bits = 5, .group = 64 } },
-	{ "affine6", { .mode = LB_QUANT_AFFINE, .bits = 6, .group = 64 } }, { "affine8", { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 } },
-	{ "mxfp4", { .mode = LB_QUANT_MXFP4 } },     { "mxfp8", { .mode = LB_QUANT_MXFP8 } },
+	{ "affine2", { .mode = LB_QUANT_AFFINE, .bits = 2, .group = 64 } },
+	{ "affine3", { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 } },
+	{ "affine4", { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 } },
+	{ "affine5", { .mode = LB_QUANT_AFFINE, .bits = 5, .group = 64 } },
+	{ "affine6", { .mode = LB_QUANT_AFFINE, .bits = 6, .group = 64 } },
+	{ "affine8", { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 } },
+	{ "mxfp4", { .mode = LB_QUANT_MXFP4 } },
+	{ "mxfp8", { .mode = LB_QUANT_MXFP8 } },
 	{ "nvfp4", { .mode = LB_QUANT_NVFP4 } },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };

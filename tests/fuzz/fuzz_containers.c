@@ -24,7 +24,16 @@
 #include "target/type.h"
 #include "target/variables.h"
 
-enum { HEAD = 2, CHANGES = 32, WORDS = 1 << 14, LIBRARIES = 2, MEMBERS = 32, FOUND_MAX = 1 << 16, READS_MAX = 1 << 22, AGAIN = 32 };
+enum {
+	HEAD = 2,
+	CHANGES = 32,
+	WORDS = 1 << 14,
+	LIBRARIES = 2,
+	MEMBERS = 32,
+	FOUND_MAX = 1 << 16,
+	READS_MAX = 1 << 22,
+	AGAIN = 32
+};
 
 /* In place of the word at `where` among those that are read: the value, of so many bytes; or, where `is_address`, the address
  * of the word `value` among them, and a little beyond. */
@@ -222,7 +231,8 @@ static void read_again(const struct found *f)
 	must(strnlen(value.why, sizeof value.why) < sizeof value.why);
 	bool is_same = found == LBX_FOUND && (value.is_object || value.value == f->kept.value);
 	if (f->is_whole && !is_same)
-		fprintf(stderr, "'%s' was found, and is read otherwise (%d): %s\n", f->kept.expression, found, value.why);
+		fprintf(stderr, "'%s' was found, and is read otherwise (%d): %s\n", f->kept.expression, found,
+			value.why);
 	must(is_same || !f->is_whole);
 	lbx_expression_pointers(&f->of, f->kept.expression, take_more, &more, &is_cut);
 }
@@ -292,16 +302,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef LBX_LIBFUZZER
 static size_t fuzz_make(uint64_t *random, uint8_t input[FUZZ_INPUT])
 {
-	static const uint64_t ends[] = { 0,          1,          2,         8,          16,         0x7f,
-					 0xff,       0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX, 1ULL << 62,
-					 1ULL << 32, UINT64_MAX - 4096, UINT64_MAX - 7, 0x7fffffff0000 };
+	static const uint64_t ends[] = { 0,
+					 1,
+					 2,
+					 8,
+					 16,
+					 0x7f,
+					 0xff,
+					 0x7fffffff,
+					 0xffffffff,
+					 INT64_MAX,
+					 UINT64_MAX,
+					 1ULL << 62,
+					 1ULL << 32,
+					 UINT64_MAX - 4096,
+					 UINT64_MAX - 7,
+					 0x7fffffff0000 };
 	size_t n = 1 << fuzz_random(random) % 4;
 	uint64_t head = fuzz_random(random);
 
 	memcpy(input, &head, HEAD);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t choice = fuzz_random(random), value = fuzz_random(random);
-		struct change change = { .where = (uint16_t)choice, .width = choice >> 16 & 3, .is_address = choice >> 18 & 1 };
+		struct change change = { .where = (uint16_t)choice,
+					 .width = choice >> 16 & 3,
+					 .is_address = choice >> 18 & 1 };
 		if (!change.is_address && (choice >> 19 & 3))
 			value = ends[value % (sizeof ends / sizeof *ends)];
 		if (choice >> 21 & 1)

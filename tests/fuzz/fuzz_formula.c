@@ -159,8 +159,9 @@ static void slice(const char *text, unsigned shapes)
 	if (lbx_formula_parse_slice(text, (int)(at - text), &tree)) {
 		find_names(&tree, shapes, &names);
 		add_operands(&r, shapes);
-		if (!lbx_formula_build_slice(&tree, &names, &r, operand.rank, operand.shape, &of) ? lb_ok()
-				: of.n < 0 || of.n > LBX_SLICE_ITEMS || !lbx_slice_check(&of, operand.rank, operand.shape))
+		if (!lbx_formula_build_slice(&tree, &names, &r, operand.rank, operand.shape, &of)
+			? lb_ok()
+			: of.n < 0 || of.n > LBX_SLICE_ITEMS || !lbx_slice_check(&of, operand.rank, operand.shape))
 			__builtin_trap();
 	} else if (lb_ok()) {
 		__builtin_trap();

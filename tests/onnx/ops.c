@@ -104,10 +104,10 @@ lb_tensor *onnx_log_softmax(lb_tensor *x, int axis)
 
 static const struct onnx_op *find(const char *name)
 {
-	static const struct onnx_op *const tables[] = { onnx_math,  onnx_shape, onnx_reduce,
-							onnx_model, onnx_loss,  onnx_attention, onnx_signal,
-							onnx_recurrent, onnx_resize, onnx_values_ops, onnx_training,
-							onnx_integer, onnx_sampling };
+	static const struct onnx_op *const tables[] = { onnx_math,    onnx_shape,      onnx_reduce,   onnx_model,
+							onnx_loss,    onnx_attention,  onnx_signal,   onnx_recurrent,
+							onnx_resize,  onnx_values_ops, onnx_training, onnx_integer,
+							onnx_sampling };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		for (const struct onnx_op *op = tables[i]; op->name; op++)
 			if (strcmp(op->name, name) == 0)

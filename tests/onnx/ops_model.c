@@ -99,7 +99,8 @@ static lb_tensor *max_pool(struct onnx_call *c)
 	lb_tensor *windows = flat_windows(x, &w, lb_dtype_of(x) == LB_U8 ? 0 : -INFINITY);
 	if (c->node->n_out > 1)
 		c->out[1] = lb_squeeze(lb_take_along_axis(flat_windows(numbered(x, column_major), &w, 0),
-							  lb_argmax(windows, LB_AXES(-1), true), -1), LB_AXES(-1));
+							  lb_argmax(windows, LB_AXES(-1), true), -1),
+				       LB_AXES(-1));
 	return lb_max(windows, LB_AXES(-1), false);
 }
 
@@ -119,8 +120,8 @@ static lb_tensor *max_unpool(struct onnx_call *c)
 		high[k] = onnx_at(asked, k, shape[k]) - shape[k];
 		all *= shape[k];
 	}
-	lb_tensor *y = lb_put_along_axis(lb_zeros(LB_SHAPE(all), lb_dtype_of(x)), lb_reshape(c->in[1], LB_SHAPE(-1)), flat, 0,
-					 LB_PUT_ASSIGN);
+	lb_tensor *y = lb_put_along_axis(lb_zeros(LB_SHAPE(all), lb_dtype_of(x)), lb_reshape(c->in[1], LB_SHAPE(-1)),
+					 flat, 0, LB_PUT_ASSIGN);
 	return lb_pad(lb_reshape(y, (lb_list){ rank, shape }), LB_SHAPE(), (lb_list){ rank, high }, 0);
 }
 
@@ -132,7 +133,8 @@ static lb_tensor *average_pool(struct onnx_call *c)
 		return NULL;
 	lb_tensor *ones = lb_ones((lb_list){ lb_rank(x), lb_shape(x) }, lb_dtype_of(x));
 	lb_tensor *counted = onnx_windows_view(ones, &w, onnx_int(c, "count_include_pad", 0), 0);
-	return lb_divide(lb_sum(onnx_windows_view(x, &w, 0, 0), last_axes(w.n), false), lb_sum(counted, last_axes(w.n), false));
+	return lb_divide(lb_sum(onnx_windows_view(x, &w, 0, 0), last_axes(w.n), false),
+			 lb_sum(counted, last_axes(w.n), false));
 }
 
 static lb_tensor *lp_pool(struct onnx_call *c)
@@ -257,12 +259,14 @@ static lb_tensor *conv_transpose(struct onnx_call *c)
 	lb_conv_options flat = { { o.stride[0], o.stride[1] }, { 0, 0 }, { o.dilation[0], o.dilation[1] }, groups };
 	y = n == 1   ? lb_conv_transpose1d(x, weight, flat, onnx_at(more, 0, 0))
 	    : n == 2 ? lb_conv_transpose2d(x, weight, flat, LB_SHAPE(onnx_at(more, 0, 0), onnx_at(more, 1, 0)))
-		     : lb_conv_transpose3d(x, weight, o, LB_SHAPE(onnx_at(more, 0, 0), onnx_at(more, 1, 0), onnx_at(more, 2, 0)));
+		     : lb_conv_transpose3d(x, weight, o,
+					   LB_SHAPE(onnx_at(more, 0, 0), onnx_at(more, 1, 0), onnx_at(more, 2, 0)));
 	y = y ? lb_transpose(y, (lb_list){ rank, second }) : NULL;
 	for (int k = 0; y && k < n; k++) {
 		int64_t whole = lb_dim(y, 2 + k), low = onnx_at(pads, k, 0), high = onnx_at(pads, n + k, 0);
 		if (sizes.n > 0 || strcmp(same, "NOTSET") != 0) {
-			int64_t size = sizes.n > 0 ? sizes.v[k] : lb_dim(c->in[0], 2 + k) * o.stride[k], out = whole - size;
+			int64_t size = sizes.n > 0 ? sizes.v[k] : lb_dim(c->in[0], 2 + k) * o.stride[k],
+				out = whole - size;
 			low = out < 0 ? 0 : strcmp(same, "SAME_UPPER") == 0 ? out / 2 : out - out / 2;
 			high = out - low;
 		}

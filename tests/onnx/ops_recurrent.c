@@ -36,7 +36,8 @@ static lb_tensor *layer_of(struct onnx_call *c, int gates, struct layer *l)
 	l->w = lb_squeeze(c->in[1], LB_AXES(0));
 	l->r = lb_squeeze(c->in[2], LB_AXES(0));
 	l->hidden = lb_dim(l->r, 1);
-	lb_tensor *b = c->in[3] ? lb_squeeze(c->in[3], LB_AXES(0)) : lb_zeros(LB_SHAPE(2 * gates * l->hidden), lb_dtype_of(l->x));
+	lb_tensor *b =
+	    c->in[3] ? lb_squeeze(c->in[3], LB_AXES(0)) : lb_zeros(LB_SHAPE(2 * gates * l->hidden), lb_dtype_of(l->x));
 	l->bw = onnx_part(b, 0, 0, gates * l->hidden);
 	l->br = onnx_part(b, 0, gates * l->hidden, 2 * gates * l->hidden);
 	l->lengths = c->in[4] ? lb_reshape(c->in[4], LB_SHAPE(-1, 1)) : NULL;
@@ -57,7 +58,8 @@ static lb_tensor *tanh_step(lb_tensor *x, lb_tensor *h)
 
 static lb_tensor *gru_step(struct layer *l, lb_tensor *x, lb_tensor *h, bool linear_first)
 {
-	lb_tensor *z = lb_sigmoid(lb_add(gate(x, 0, l), gate(h, 0, l))), *r = lb_sigmoid(lb_add(gate(x, 1, l), gate(h, 1, l)));
+	lb_tensor *z = lb_sigmoid(lb_add(gate(x, 0, l), gate(h, 0, l))),
+		  *r = lb_sigmoid(lb_add(gate(x, 1, l), gate(h, 1, l)));
 	lb_tensor *own = gate(h, 2, l);
 	if (!linear_first) {
 		lb_tensor *of = lb_transpose(onnx_part(l->r, 0, 2 * l->hidden, 3 * l->hidden), LB_ALL_AXES);
@@ -97,7 +99,8 @@ static lb_tensor *recurrent(struct onnx_call *c, enum kind kind)
 	lb_tensor *peepholes = kind == LSTM && c->in[7] ? lb_squeeze(c->in[7], LB_AXES(0)) : NULL;
 	l.c = kind == LSTM ? state(c, 6, &l) : NULL;
 	for (int64_t t = 0; t < l.steps; t++) {
-		lb_tensor *x = lb_linear(lb_slice(l.x, LB_AT(t)), l.w, l.bw), *h = lb_linear(l.h, l.r, l.br), *c_before = l.c;
+		lb_tensor *x = lb_linear(lb_slice(l.x, LB_AT(t)), l.w, l.bw), *h = lb_linear(l.h, l.r, l.br),
+			  *c_before = l.c;
 		lb_tensor *next = kind == RNN   ? tanh_step(x, h)
 				  : kind == GRU ? gru_step(&l, x, h, linear_first)
 						: lstm_step(&l, x, h, peepholes);
@@ -150,9 +153,7 @@ static lb_tensor *reverse_sequence(struct onnx_call *c)
 }
 
 const struct onnx_op onnx_recurrent[] = {
-	{ "GRU", .run = gru },
-	{ "LSTM", .run = lstm },
-	{ "RNN", .run = rnn },
-	{ "ReverseSequence", .run = reverse_sequence },
+	{ "GRU", .run = gru }, { "LSTM", .run = lstm },
+	{ "RNN", .run = rnn }, { "ReverseSequence", .run = reverse_sequence },
 	{ .name = NULL },
 };

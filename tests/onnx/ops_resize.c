@@ -30,7 +30,8 @@ static double source(const struct resample *r, int64_t i, int64_t n, int64_t fro
 	if (strcmp(r->where, "pytorch_half_pixel") == 0 && n <= 1)
 		return 0;
 	if (strcmp(r->where, "tf_crop_and_resize") == 0)
-		return n > 1 ? r->start * (double)(from - 1) + (double)i * (r->end - r->start) * (double)(from - 1) / (double)(n - 1)
+		return n > 1 ? r->start * (double)(from - 1) +
+				   (double)i * (r->end - r->start) * (double)(from - 1) / (double)(n - 1)
 			     : 0.5 * (r->start + r->end) * (double)(from - 1);
 	return ((double)i + 0.5) / scale - 0.5;
 }
@@ -47,10 +48,10 @@ static double cubic(double t, double a)
 static int weights(const struct resample *r, double x, int64_t *first, double w[TAPS])
 {
 	if (strcmp(r->mode, "nearest") == 0) {
-		double at = strcmp(r->nearest, "floor") == 0	    ? floor(x)
-			    : strcmp(r->nearest, "ceil") == 0	    ? ceil(x)
+		double at = strcmp(r->nearest, "floor") == 0               ? floor(x)
+			    : strcmp(r->nearest, "ceil") == 0              ? ceil(x)
 			    : strcmp(r->nearest, "round_prefer_ceil") == 0 ? floor(x + 0.5)
-									  : ceil(x - 0.5);
+									   : ceil(x - 0.5);
 		*first = (int64_t)at;
 		w[0] = 1;
 		return 1;
@@ -160,9 +161,12 @@ static lb_tensor *resize(struct onnx_call *c)
 {
 	if (onnx_int(c, "antialias", 0))
 		return onnx_refuse(c, "attribute Resize.antialias");
-	struct resample r = { .mode = onnx_text(c, "mode", "nearest"), .where = onnx_text(c, "coordinate_transformation_mode", "half_pixel"),
-			      .nearest = onnx_text(c, "nearest_mode", "round_prefer_floor"), .cubic = onnx_float(c, "cubic_coeff_a", -0.75),
-			      .exclude = onnx_int(c, "exclude_outside", 0), .beyond = onnx_float(c, "extrapolation_value", 0) };
+	struct resample r = { .mode = onnx_text(c, "mode", "nearest"),
+			      .where = onnx_text(c, "coordinate_transformation_mode", "half_pixel"),
+			      .nearest = onnx_text(c, "nearest_mode", "round_prefer_floor"),
+			      .cubic = onnx_float(c, "cubic_coeff_a", -0.75),
+			      .exclude = onnx_int(c, "exclude_outside", 0),
+			      .beyond = onnx_float(c, "extrapolation_value", 0) };
 	return resized(c, 2, &r);
 }
 

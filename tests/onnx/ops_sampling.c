@@ -119,7 +119,8 @@ static struct taps around(const struct grid *g, lb_tensor *x, int64_t size)
 static lb_tensor *grid_sample(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0], *grid = c->in[1];
-	struct grid g = { onnx_text(c, "mode", "bilinear"), onnx_text(c, "padding_mode", "zeros"), onnx_int(c, "align_corners", 0) };
+	struct grid g = { onnx_text(c, "mode", "bilinear"), onnx_text(c, "padding_mode", "zeros"),
+			  onnx_int(c, "align_corners", 0) };
 	struct taps axes[MOST_AXES];
 	int n = lb_rank(x) - 2;
 	if (n < 1 || n > MOST_AXES)

@@ -412,7 +412,7 @@ static lb_tensor *scatter(struct onnx_call *c, lb_tensor *x, lb_tensor *at, lb_t
 {
 	static const char *const words[] = {
 		[LB_PUT_ASSIGN] = "none", [LB_PUT_ADD] = "add", [LB_PUT_MULTIPLY] = "mul",
-		[LB_PUT_MAX] = "max",	  [LB_PUT_MIN] = "min",
+		[LB_PUT_MAX] = "max",     [LB_PUT_MIN] = "min",
 	};
 	const char *reduction = onnx_text(c, "reduction", "none");
 	lb_list shape = { lb_rank(x), lb_shape(x) };

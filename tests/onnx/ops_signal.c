@@ -37,7 +37,8 @@ static lb_tensor *stft(struct onnx_call *c)
 	lb_list step = onnx_values(c, 1, steps), length = onnx_values(c, 3, lengths);
 	bool onesided = onnx_int(c, "onesided", 1);
 	lb_tensor *x = lb_contiguous(numbers(c->in[0])), *window = c->in[2];
-	int64_t n = length.n > 0 ? length.v[0] : lb_dim(window, 0), all = lb_dim(x, 1), frames = (all - n) / step.v[0] + 1;
+	int64_t n = length.n > 0 ? length.v[0] : lb_dim(window, 0), all = lb_dim(x, 1),
+		frames = (all - n) / step.v[0] + 1;
 	lb_tensor *y = lb_as_strided(x, LB_SHAPE(lb_dim(x, 0), frames, n), LB_STRIDES(all, step.v[0], 1), 0);
 	return transformed(window ? lb_multiply(y, window) : y, 0, 2, false, onesided);
 }
@@ -56,12 +57,14 @@ static lb_tensor *mel_weights(struct onnx_call *c)
 	int64_t bands = whole[0][0], length = whole[1][0], rate = whole[2][0];
 	lb_tensor *edge[2], *corner[3];
 	for (int i = 0; i < 2; i++)
-		edge[i] = lb_multiply(lb_log10(lb_add(lb_scalar(1), lb_divide(lb_astype(c->in[3 + i], LB_F64), lb_scalar(700)))),
+		edge[i] = lb_multiply(lb_log10(lb_add(lb_scalar(1),
+						      lb_divide(lb_astype(c->in[3 + i], LB_F64), lb_scalar(700)))),
 				      lb_scalar(2595));
 	lb_tensor *step = lb_divide(lb_subtract(edge[1], edge[0]), lb_scalar((double)(bands + 2)));
 	lb_tensor *mel = lb_add(lb_multiply(lb_arange(0, (double)(bands + 2), 1, LB_F64), step), edge[0]);
 	lb_tensor *hertz = lb_subtract(lb_power(lb_scalar(10), lb_divide(mel, lb_scalar(2595))), lb_scalar(1));
-	lb_tensor *at = lb_floor(lb_divide(lb_multiply(hertz, lb_scalar(700 * (double)(length + 1))), lb_scalar((double)rate)));
+	lb_tensor *at =
+	    lb_floor(lb_divide(lb_multiply(hertz, lb_scalar(700 * (double)(length + 1))), lb_scalar((double)rate)));
 	for (int i = 0; i < 3; i++)
 		corner[i] = lb_slice(at, LB_RANGE(i, bands + i));
 	lb_tensor *bin = lb_expand_dims(lb_arange(0, (double)(length / 2 + 1), 1, LB_F64), LB_AXES(1));

@@ -19,9 +19,11 @@ static lb_tensor *adagrad(struct onnx_call *c)
 {
 	int n = (c->node->n_in - 2) / 3;
 	double decay = onnx_float(c, "decay_factor", 0), eps = onnx_float(c, "epsilon", 1e-6);
-	lb_tensor *step = lb_astype(c->in[1], LB_F32), *rate = lb_divide(c->in[0], lb_add(lb_scalar(1), times(step, decay)));
+	lb_tensor *step = lb_astype(c->in[1], LB_F32),
+		  *rate = lb_divide(c->in[0], lb_add(lb_scalar(1), times(step, decay)));
 	for (int i = 0; i < n; i++) {
-		lb_tensor *x = c->in[2 + i], *g = regularised(c, x, c->in[2 + n + i]), *h = lb_add(c->in[2 + 2 * n + i], lb_square(g));
+		lb_tensor *x = c->in[2 + i], *g = regularised(c, x, c->in[2 + n + i]),
+			  *h = lb_add(c->in[2 + 2 * n + i], lb_square(g));
 		c->out[i] = lb_subtract(x, lb_divide(lb_multiply(rate, g), lb_add(lb_sqrt(h), lb_scalar(eps))));
 		c->out[n + i] = h;
 	}
@@ -31,7 +33,8 @@ static lb_tensor *adagrad(struct onnx_call *c)
 static lb_tensor *adam(struct onnx_call *c)
 {
 	int n = (c->node->n_in - 2) / 4;
-	double alpha = onnx_float(c, "alpha", 0.9), beta = onnx_float(c, "beta", 0.999), eps = onnx_float(c, "epsilon", 1e-6);
+	double alpha = onnx_float(c, "alpha", 0.9), beta = onnx_float(c, "beta", 0.999),
+	       eps = onnx_float(c, "epsilon", 1e-6);
 	double after = onnx_float(c, "norm_coefficient_post", 0);
 	lb_tensor *step = lb_astype(c->in[1], LB_F32), *one = lb_scalar(1);
 	/* at step 0 nothing is corrected */
@@ -55,7 +58,8 @@ static lb_tensor *momentum(struct onnx_call *c)
 	int n = (c->node->n_in - 2) / 3;
 	double alpha = onnx_float(c, "alpha", 0), beta = onnx_float(c, "beta", 0);
 	bool nesterov = strcmp(onnx_text(c, "mode", "standard"), "nesterov") == 0;
-	lb_tensor *first = lb_equal(c->in[1], lb_scalar_int(0)), *share = lb_where(first, lb_scalar(1), lb_scalar(beta));
+	lb_tensor *first = lb_equal(c->in[1], lb_scalar_int(0)),
+		  *share = lb_where(first, lb_scalar(1), lb_scalar(beta));
 	for (int i = 0; i < n; i++) {
 		lb_tensor *x = c->in[2 + i], *g = regularised(c, x, c->in[2 + n + i]);
 		lb_tensor *v = lb_add(times(c->in[2 + 2 * n + i], alpha), lb_multiply(g, share));

@@ -46,7 +46,8 @@ static lb_tensor *unique(struct onnx_call *c)
 	lb_tensor *rows = lb_astype(lb_reshape(lb_moveaxis(x, axis, 0), LB_SHAPE(lb_dim(x, axis), -1)), LB_F64);
 	int64_t n = lb_dim(rows, 0), width = lb_dim(rows, 1), count = 0;
 	const double *data = lb_data(rows);
-	int64_t first[ONNX_MOST_VALUES], times[ONNX_MOST_VALUES] = { 0 }, inverse[ONNX_MOST_VALUES], rank[ONNX_MOST_VALUES];
+	int64_t first[ONNX_MOST_VALUES], times[ONNX_MOST_VALUES] = { 0 }, inverse[ONNX_MOST_VALUES],
+					 rank[ONNX_MOST_VALUES];
 	if (!data || n > ONNX_MOST_VALUES)
 		return onnx_refuse(c, "%lld rows", (long long)n);
 #define ROW(i) (data + (i) * width)
@@ -101,18 +102,21 @@ static lb_tensor *intersection_over_union(lb_tensor *boxes, bool centred)
 	for (int k = 0; k < 2; k++) {
 		lb_tensor *first = lb_maximum(lb_expand_dims(low[k], LB_AXES(1)), low[k]);
 		sides[k] = lb_subtract(high[k], low[k]);
-		both[k] = lb_maximum(lb_subtract(lb_minimum(lb_expand_dims(high[k], LB_AXES(1)), high[k]), first), lb_scalar(0));
+		both[k] = lb_maximum(lb_subtract(lb_minimum(lb_expand_dims(high[k], LB_AXES(1)), high[k]), first),
+				     lb_scalar(0));
 	}
 	lb_tensor *area = lb_multiply(sides[0], sides[1]), *shared = lb_multiply(both[0], both[1]);
 	return lb_divide(shared, lb_subtract(lb_add(lb_expand_dims(area, LB_AXES(1)), area), shared));
 }
 
 /* Which of the boxes of one class stay, the best first: those that no better one that stays covers too much of. */
-static lb_tensor *best_boxes(lb_tensor *boxes, lb_tensor *scores, int64_t most, double covered, lb_tensor *least, bool centred)
+static lb_tensor *best_boxes(lb_tensor *boxes, lb_tensor *scores, int64_t most, double covered, lb_tensor *least,
+			     bool centred)
 {
 	lb_tensor *order = lb_argsort(lb_negative(scores), 0), *rank = onnx_iota(lb_size(scores));
 	lb_tensor *clash = lb_greater(intersection_over_union(lb_take(boxes, order, 0), centred), lb_scalar(covered));
-	lb_tensor *stays = least ? lb_greater(lb_take(scores, order, 0), least) : lb_ones(LB_SHAPE(lb_size(scores)), LB_BOOL);
+	lb_tensor *stays =
+	    least ? lb_greater(lb_take(scores, order, 0), least) : lb_ones(LB_SHAPE(lb_size(scores)), LB_BOOL);
 	for (int64_t i = 0; i < lb_size(scores); i++) {
 		lb_tensor *gone = lb_logical_and(lb_slice(clash, LB_AT(i)), lb_greater(rank, lb_scalar_int(i)));
 		stays = lb_logical_and(stays, lb_logical_not(lb_logical_and(gone, lb_slice(stays, LB_AT(i)))));

@@ -460,7 +460,7 @@ static bool no_line(struct lbx_stacks *stacks, const struct lbx_frame *frame, st
 }
 
 static bool no_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context,
-			  struct lbx_variables_told *ret)
+			struct lbx_variables_told *ret)
 {
 	if (ret)
 		*ret = (struct lbx_variables_told){ .cut = 0 };

@@ -105,7 +105,7 @@ static void unary(void)
 		/* float32 loses what exp(x) - 1 has of a small x; ggml does, too */
 		double error = functions[kind] == expm1 || functions[kind] == elu ? 3e-6 : 2e-6;
 		EACH_OF(ne)
-		want(functions[kind](at(x, i0, i1, i2, i3)));
+			want(functions[kind](at(x, i0, i1, i2, i3)));
 		holds(&(struct node){ .op = "UNARY",
 				      .ne = { 16, 5, 2, 1 },
 				      .sources = { x },
@@ -128,15 +128,15 @@ static void gated(void)
 	for (int kind = 0; kind < 6; kind++)
 		for (int swapped = 0; swapped < 2 && kinds[kind]; swapped++) {
 			EACH_OF(ne)
-			want(kinds[kind](at(x, i0 + (swapped ? 6 : 0), i1, i2, i3)) *
-			     at(x, i0 + (swapped ? 0 : 6), i1, i2, i3));
+				want(kinds[kind](at(x, i0 + (swapped ? 6 : 0), i1, i2, i3)) *
+				     at(x, i0 + (swapped ? 0 : 6), i1, i2, i3));
 			holds(&(struct node){ .op = "GLU",
 					      .ne = { 6, 3, 2, 1 },
 					      .sources = { x },
 					      .params = { kind, swapped } },
 			      2e-6);
 			EACH_OF(ne)
-			want(kinds[kind](at(a, i0, i1, i2, i3)) * at(b, i0, i1, i2, i3));
+				want(kinds[kind](at(a, i0, i1, i2, i3)) * at(b, i0, i1, i2, i3));
 			holds(&(struct node){ .op = "GLU",
 					      .ne = { 6, 3, 2, 1 },
 					      .sources = { a, b },
@@ -144,8 +144,7 @@ static void gated(void)
 			      2e-6);
 		}
 	/* alpha 1.702, limit 0.5 */
-	EACH_OF(ne)
-	{
+	EACH_OF(ne) {
 		double value = fmin(at(a, i0, i1, i2, i3), 0.5), gate = fmin(0.5, fmax(-0.5, at(b, i0, i1, i2, i3)));
 		want(value * sigmoid(1.702 * value) * (gate + 1));
 	}
@@ -166,20 +165,19 @@ static void binary(void)
 
 	for (int o = 0; o < 4; o++)
 		for (int k = 0; k < 3; k++) {
-			EACH_OF(ne)
-			{
+			EACH_OF(ne) {
 				double x = at(a, i0, i1, i2, i3), y = again(b[k], i0, i1, i2, i3);
 				want(o == 0 ? x + y : o == 1 ? x - y : o == 2 ? x * y : x / y);
 			}
 			holds(&(struct node){ .op = ops[o], .ne = { 8, 6, 4, 2 }, .sources = { a, b[k] } }, 1e-6);
 		}
 	EACH_OF(ne)
-	want(at(a, i0, i1, i2, i3) + at(one, 0, 0, 0, 0));
+		want(at(a, i0, i1, i2, i3) + at(one, 0, 0, 0, 0));
 	holds(&(struct node){ .op = "ADD1", .ne = { 8, 6, 4, 2 }, .sources = { a, one } }, 1e-6);
 	int rows = leaf(8, 7, 1, 1), ids = leaf_of(LB_I32, 6, 4, 1, 1, 7), x = leaf(8, 6, 4, 1);
 	const int64_t used[] = { 8, 6, 4, 1 };
 	EACH_OF(used)
-	want(at(x, i0, i1, i2, i3) + at(rows, i0, (int64_t)at(ids, i1, i2, i3, 0), 0, 0));
+		want(at(x, i0, i1, i2, i3) + at(rows, i0, (int64_t)at(ids, i1, i2, i3, 0), 0, 0));
 	holds(&(struct node){ .op = "ADD_ID", .ne = { 8, 6, 4, 1 }, .sources = { x, rows, ids } }, 1e-6);
 	/* as segment-anything adds them: rows (a, b) of w by w, the position of a to all b, and that of b to all a */
 	enum { W = 3, N = 5 };
@@ -217,12 +215,12 @@ static void simple(void)
 	for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
 		int x = ops[o].is_positive ? positive : any;
 		EACH_OF(ne)
-		want(ops[o].function(at(x, i0, i1, i2, i3)));
+			want(ops[o].function(at(x, i0, i1, i2, i3)));
 		holds(&(struct node){ .op = ops[o].op, .ne = { 7, 3, 2, 1 }, .sources = { x } }, 1e-6);
 	}
 	for (int bias = 0; bias < 2; bias++) {
 		EACH_OF(ne)
-		want(0.37F * at(any, i0, i1, i2, i3) + (bias ? -1.5 : 0));
+			want(0.37F * at(any, i0, i1, i2, i3) + (bias ? -1.5 : 0));
 		holds(&(struct node){ .op = "SCALE",
 				      .ne = { 7, 3, 2, 1 },
 				      .sources = { any },
@@ -230,8 +228,7 @@ static void simple(void)
 		      1e-6);
 	}
 	elements_of(any)[5] = NAN;
-	EACH_OF(ne)
-	{ /* as ggml has it, x < high ? x : high, then x > low ? x : low: a NaN becomes the upper one */
+	EACH_OF(ne) { /* as ggml has it, x < high ? x : high, then x > low ? x : low: a NaN becomes the upper one */
 		double x = at(any, i0, i1, i2, i3);
 		x = x < 0.75 ? x : 0.75;
 		want(x > -0.5 ? x : -0.5);
@@ -241,8 +238,7 @@ static void simple(void)
 			      .sources = { any },
 			      .params = { bits_of(-0.5F), bits_of(0.75F) } },
 	      0);
-	EACH_OF(ne)
-	{
+	EACH_OF(ne) {
 		double x = at(any, i0, i1, i2, i3);
 		want((x > 0 ? x : 0) + 0.1F * (x < 0 ? x : 0));
 	}

@@ -48,14 +48,14 @@ static void convolutions(const struct way *w)
 		      unfolded[] = { CHANNELS * DOWN * ACROSS, columns, rows, IMAGES };
 
 	EACH_OF(unfolded)
-	want(within(x, place(&w[0], i1, i0 % ACROSS), place(&w[1], i2, i0 / ACROSS % DOWN), i0 / (ACROSS * DOWN), i3));
+		want(within(x, place(&w[0], i1, i0 % ACROSS), place(&w[1], i2, i0 / ACROSS % DOWN),
+			    i0 / (ACROSS * DOWN), i3));
 	holds(&(struct node){ .op = "IM2COL",
 			      .ne = { CHANNELS * DOWN * ACROSS, columns, rows, IMAGES },
 			      .sources = { kernel, x },
 			      .params = { WINDOWS(w), 1 } },
 	      0);
-	EACH_OF(ne)
-	{
+	EACH_OF(ne) {
 		double sum = 0;
 		for (int64_t c = 0; c < CHANNELS; c++)
 			for (int64_t b = 0; b < DOWN; b++)
@@ -69,8 +69,7 @@ static void convolutions(const struct way *w)
 			      .sources = { kernel, x },
 			      .params = { WINDOWS(w) } },
 	      2e-6);
-	EACH_OF(each)
-	{
+	EACH_OF(each) {
 		double sum = 0;
 		for (int64_t b = 0; b < DOWN; b++)
 			for (int64_t a = 0; a < ACROSS; a++)
@@ -94,7 +93,7 @@ static void of_rows(void)
 	const int64_t n = count(&w), ne[] = { CHANNELS * K, n, IMAGES, 1 };
 
 	EACH_OF(ne)
-	want(within(x, place(&w, i1, i0 % K), i0 / K, i2, i3));
+		want(within(x, place(&w, i1, i0 % K), i0 / K, i2, i3));
 	holds(&(struct node){ .op = "IM2COL",
 			      .ne = { CHANNELS * K, n, IMAGES, 1 },
 			      .sources = { kernel, x },
@@ -102,8 +101,7 @@ static void of_rows(void)
 	      0);
 	int states = leaf(STATES + TOKENS, CHANNELS, SEQUENCES, 1), taps = leaf(STATES + 1, CHANNELS, 1, 1);
 	const int64_t causal[] = { CHANNELS, TOKENS, SEQUENCES, 1 };
-	EACH_OF(causal)
-	{
+	EACH_OF(causal) {
 		double sum = 0;
 		for (int64_t k = 0; k <= STATES; k++)
 			sum += at(states, i1 + k, i0, i2, i3) * at(taps, k, i0, 0, 0);
@@ -122,8 +120,7 @@ static void transposed(int stride)
 	const int64_t length = (WIDTH - 1) * stride + ACROSS, height = (HEIGHT - 1) * stride + DOWN,
 		      line[] = { length, RESULTS, 1, 1 }, plane[] = { length, height, RESULTS, 1 };
 
-	EACH_OF(line)
-	{
+	EACH_OF(line) {
 		double sum = 0;
 		for (int64_t c = 0; c < CHANNELS; c++)
 			for (int64_t k = 0; k < ACROSS; k++)
@@ -136,8 +133,7 @@ static void transposed(int stride)
 			      .sources = { taps, row },
 			      .params = { stride, 0, 1 } },
 	      2e-6);
-	EACH_OF(plane)
-	{
+	EACH_OF(plane) {
 		double sum = 0;
 		for (int64_t c = 0; c < CHANNELS; c++)
 			for (int64_t b = 0; b < DOWN; b++)
@@ -166,8 +162,7 @@ static void pools(void)
 		      line[] = { columns, HEIGHT, CHANNELS, IMAGES };
 
 	for (int kind = MAXIMUM; kind <= MEAN; kind++) {
-		EACH_OF(plane)
-		{
+		EACH_OF(plane) {
 			double most = -FLT_MAX, sum = 0;
 			for (int64_t b = 0; b < w[1].k; b++)
 				for (int64_t a = 0; a < w[0].k; a++) {
@@ -184,8 +179,7 @@ static void pools(void)
 				      .sources = { x },
 				      .params = { kind, 3, 2, 2, 2, 1, 1 } },
 		      kind == MAXIMUM ? 0 : 1e-6);
-		EACH_OF(line)
-		{ /* a mean of what there is */
+		EACH_OF(line) { /* a mean of what there is */
 			double most = -FLT_MAX, sum = 0;
 			int n = 0;
 			for (int64_t a = 0; a < w[0].k; a++)
@@ -224,7 +218,7 @@ static void larger(void)
 
 	for (int old = 0; old < 2; old++) {
 		EACH_OF(twice)
-		want(at(x, i0 / 2, i1 / 3, i2, i3));
+			want(at(x, i0 / 2, i1 / 3, i2, i3));
 		holds(&(struct node){ .op = "UPSCALE",
 				      .ne = { 2 * WIDTH, 3 * HEIGHT, CHANNELS, 1 },
 				      .sources = { x },
@@ -233,15 +227,15 @@ static void larger(void)
 		      0);
 	}
 	EACH_OF(twice)
-	want(blend(x, ((double)i0 + 0.5) / 2 - 0.5, ((double)i1 + 0.5) / 3 - 0.5, i2, i3));
+		want(blend(x, ((double)i0 + 0.5) / 2 - 0.5, ((double)i1 + 0.5) / 3 - 0.5, i2, i3));
 	holds(&(struct node){ .op = "UPSCALE",
 			      .ne = { 2 * WIDTH, 3 * HEIGHT, CHANNELS, 1 },
 			      .sources = { x },
 			      .params = { BILINEAR } },
 	      5e-6);
 	EACH_OF(twice)
-	want(blend(x, (double)i0 * (WIDTH - 1) / (2 * WIDTH - 1), (double)i1 * (HEIGHT - 1) / (3 * HEIGHT - 1), i2,
-		   i3));
+		want(blend(x, (double)i0 * (WIDTH - 1) / (2 * WIDTH - 1), (double)i1 * (HEIGHT - 1) / (3 * HEIGHT - 1),
+			   i2, i3));
 	holds(&(struct node){ .op = "UPSCALE",
 			      .ne = { 2 * WIDTH, 3 * HEIGHT, CHANNELS, 1 },
 			      .sources = { x },
@@ -262,10 +256,9 @@ static void of_transformers(void)
 	const int64_t ne[] = { 5, W, W, 1 }, cut[] = { CHANNELS, W, W, PX * PY }, joined[] = { CHANNELS, 10, 7, 1 };
 
 	EACH_OF(ne)
-	want(at(table, i0, W - 1 - i1 + i2, i3, 0));
+		want(at(table, i0, W - 1 - i1 + i2, i3, 0));
 	holds(&(struct node){ .op = "GET_REL_POS", .ne = { 5, W, W, 1 }, .sources = { table } }, 0);
-	EACH_OF(cut)
-	{
+	EACH_OF(cut) {
 		int64_t column = i3 % PX * W + i1, row = i3 / PX * W + i2;
 		want(column < 10 && row < 7 ? at(x, i0, column, row, 0) : 0);
 	}
@@ -275,7 +268,7 @@ static void of_transformers(void)
 			      .params = { PX, PY, W } },
 	      0);
 	EACH_OF(joined)
-	want(at(parts, i0, i1 % W, i2 % W, i2 / W * PX + i1 / W + i3));
+		want(at(parts, i0, i1 % W, i2 % W, i2 / W * PX + i1 / W + i3));
 	holds(&(struct node){ .op = "WIN_UNPART", .ne = { CHANNELS, 10, 7, 1 }, .sources = { parts }, .params = { W } },
 	      0);
 }

@@ -13,7 +13,7 @@ static void views(void)
 
 	for (int i = 0; i < 2; i++) {
 		EACH_OF(part)
-		want(2 * at(x, i0 + 1, i1 + 2, i2, i3));
+			want(2 * at(x, i0 + 1, i1 + 2, i2, i3));
 		holds(&(struct node){ .op = ops[i],
 				      .ne = { 3, 4, 2, 1 },
 				      .sources = { i ? 0 : y },
@@ -23,7 +23,7 @@ static void views(void)
 		      0);
 	}
 	EACH_OF(turned)
-	want(2 * at(x, i1, i0, i2, i3));
+		want(2 * at(x, i1, i0, i2, i3));
 	holds(
 	    &(struct node){
 		.op = "VIEW", .ne = { 6, 8, 1, 1 }, .sources = { y }, .view_of = y, .strides = { 8, 1, 48, 48 } },
@@ -43,11 +43,11 @@ static void orders(void)
 		want(at(x, i % 4, i / 4 % 3, i / 12 % 5, i / 60));
 	holds(&(struct node){ .op = "RESHAPE", .ne = { 6, 20, 1, 1 }, .sources = { x }, .view_of = x }, 0);
 	EACH_OF(turned)
-	want(at(x, i1, i0, i2, i3));
+		want(at(x, i1, i0, i2, i3));
 	holds(&(struct node){ .op = "TRANSPOSE", .ne = { 3, 4, 5, 2 }, .sources = { x }, .view_of = x }, 0);
 	/* axis 0 of the source is axis 1 of the result, 1 is 3, 2 is 0, 3 is 2 */
 	EACH_OF(permuted)
-	want(at(x, i1, i3, i0, i2));
+		want(at(x, i1, i3, i0, i2));
 	struct node n = {
 		.op = "PERMUTE", .ne = { 5, 4, 2, 3 }, .sources = { x }, .view_of = x, .params = { 1, 3, 0, 2 }
 	};
@@ -57,7 +57,7 @@ static void orders(void)
 	for (int i = 0; i < 3; i++) {
 		int to = leaf(5, 4, 2, 3);
 		EACH_OF(permuted)
-		want(at(x, i1, i3, i0, i2));
+			want(at(x, i1, i3, i0, i2));
 		holds(&(struct node){ .op = copies[i],
 				      .ne = { 5, 4, 2, 3 },
 				      .sources = { view, i == 2 ? to : 0 },
@@ -66,7 +66,7 @@ static void orders(void)
 	}
 	int halves = leaf_of(LB_F16, 5, 4, 2, 3, 0);
 	EACH_OF(permuted)
-	want(at(x, i1, i3, i0, i2));
+		want(at(x, i1, i3, i0, i2));
 	holds(
 	    &(struct node){
 		.op = "CPY", .dtype = LB_F16, .ne = { 5, 4, 2, 3 }, .sources = { view, halves }, .view_of = halves },
@@ -81,13 +81,12 @@ static void sizes(void)
 		      same[] = { 4, 3, 2, 2 };
 
 	EACH_OF(repeated)
-	want(again(x, i0, i1, i2, i3));
+		want(again(x, i0, i1, i2, i3));
 	holds(&(struct node){ .op = "REPEAT", .ne = { 8, 3, 6, 2 }, .sources = { x } }, 0);
 	EACH_OF(joined)
-	want(i2 < 2 ? at(x, i0, i1, i2, i3) : at(y, i0, i1, i2 - 2, i3));
+		want(i2 < 2 ? at(x, i0, i1, i2, i3) : at(y, i0, i1, i2 - 2, i3));
 	holds(&(struct node){ .op = "CONCAT", .ne = { 4, 3, 7, 2 }, .sources = { x, y }, .params = { 2 } }, 0);
-	EACH_OF(padded)
-	{ /* 2 in front of axis 0 and 1 behind, 1 and 1, 0 and 0, 1 and 0 */
+	EACH_OF(padded) { /* 2 in front of axis 0 and 1 behind, 1 and 1, 0 and 0, 1 and 0 */
 		bool is_in = i0 >= 2 && i0 < 6 && i1 >= 1 && i1 < 4 && i3 >= 1;
 		want(is_in ? at(x, i0 - 2, i1 - 1, i2, i3 - 1) : 0);
 	}
@@ -100,7 +99,7 @@ static void sizes(void)
 				   .params = { 2, 1, 1, 1, 0, 0, 1, 0, 1 } },
 		   "a torus");
 	EACH_OF(same)
-	want(at(x, (i0 + 3) % 4, (i1 + 2) % 3, i2, (i3 + 1) % 2));
+		want(at(x, (i0 + 3) % 4, (i1 + 2) % 3, i2, (i3 + 1) % 2));
 	holds(&(struct node){ .op = "ROLL", .ne = { 4, 3, 2, 2 }, .sources = { x }, .params = { 1, -2, 0, 3 } }, 0);
 	int row = leaf(9, 2, 1, 1);
 	for (int64_t i1 = 0; i1 < 2; i1++)
@@ -120,10 +119,10 @@ static void rows_by_number(void)
 	const int64_t ne[] = { 6, 4, 2, 2 }, plain[] = { 6, 5, 1, 1 };
 
 	EACH_OF(ne)
-	want(at(table, i0, (int64_t)at(ids, i1, i2, i3, 0), i2, i3));
+		want(at(table, i0, (int64_t)at(ids, i1, i2, i3, 0), i2, i3));
 	holds(&(struct node){ .op = "GET_ROWS", .ne = { 6, 4, 2, 2 }, .sources = { table, ids } }, 0);
 	EACH_OF(plain)
-	want(at(halves, i0, (int64_t)at(some, i1, i2, i3, 0), i2, i3));
+		want(at(halves, i0, (int64_t)at(some, i1, i2, i3, 0), i2, i3));
 	holds(&(struct node){ .op = "GET_ROWS", .ne = { 6, 5, 1, 1 }, .sources = { halves, some } }, 0);
 	/* rows go where the numbers say, and one number may serve several matrices */
 	int to = leaf(6, 9, 2, 2), from = leaf(6, 3, 2, 2), where = leaf_of(LB_I64, 3, 1, 2, 1, 0);
@@ -131,8 +130,7 @@ static void rows_by_number(void)
 	const int64_t all[] = { 6, 9, 2, 2 };
 	for (int i = 0; i < 6; i++)
 		((int64_t *)(void *)elements_of(where))[i] = places[i / 3][i % 3];
-	EACH_OF(all)
-	{
+	EACH_OF(all) {
 		double value = at(to, i0, i1, i2, i3);
 		for (int k = 0; k < 3; k++)
 			value = places[i3][k] == i1 ? at(from, i0, k, i2, i3) : value;
@@ -150,8 +148,7 @@ static void parts(void)
 	const int64_t ne[] = { 8, 6, 2, 1 };
 
 	for (int add = 0; add < 2; add++) {
-		EACH_OF(ne)
-		{ /* it begins at (2, 1) */
+		EACH_OF(ne) { /* it begins at (2, 1) */
 			bool is_in = i0 >= 2 && i0 < 5 && i1 >= 1 && i1 < 3;
 			double own = at(x, i0, i1, i2, i3);
 			want(is_in ? at(part, i0 - 2, i1 - 1, i2, i3) + (add ? own : 0) : own);
@@ -181,7 +178,7 @@ static void made(void)
 	      1e-6);
 	for (int zero = 0; zero < 2; zero++) {
 		EACH_OF(ne)
-		want(i0 > 1 + i1 ? (zero ? 0 : -INFINITY) : at(y, i0, i1, i2, i3));
+			want(i0 > 1 + i1 ? (zero ? 0 : -INFINITY) : at(y, i0, i1, i2, i3));
 		holds(&(struct node){ .op = zero ? "DIAG_MASK_ZERO" : "DIAG_MASK_INF",
 				      .ne = { 4, 5, 2, 2 },
 				      .sources = { y },
@@ -189,11 +186,10 @@ static void made(void)
 		      0);
 	}
 	EACH_OF(square)
-	want(i0 == i1 ? at(of, i0, 0, i2, i3) : 0);
+		want(i0 == i1 ? at(of, i0, 0, i2, i3) : 0);
 	holds(&(struct node){ .op = "DIAG", .ne = { 6, 6, 2, 3 }, .sources = { of } }, 0);
 	for (int kind = 0; kind < 4; kind++) { /* columns from the diagonal on, behind it, up to it, before it */
-		EACH_OF(ne)
-		{
+		EACH_OF(ne) {
 			bool stays[] = { i0 >= i1, i0 > i1, i0 <= i1, i0 < i1 };
 			want(stays[kind] ? at(y, i0, i1, i2, i3) : 0);
 		}

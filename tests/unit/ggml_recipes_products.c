@@ -6,8 +6,7 @@
 /* Rows of a by rows of b; matrices of a serve several of b's in a row. */
 static void want_product(int a, int b, int64_t k, const int64_t *ne, int64_t ratio2, int64_t ratio3)
 {
-	EACH_OF(ne)
-	{
+	EACH_OF(ne) {
 		double sum = 0;
 		for (int64_t i = 0; i < k; i++)
 			sum += at(a, i, i0, i2 / ratio2, i3 / ratio3) * at(b, i, i1, i2, i3);
@@ -37,13 +36,12 @@ static void products(void)
 	int ids = leaf_of(LB_I32, 4, 1, 1, 1, M), table = leaf_of_blocks(K, M, 1, 1);
 	const int64_t rows[] = { K, 4, 1, 1 };
 	EACH_OF(rows)
-	want(at(table, i0, (int64_t)at(ids, i1, i2, i3, 0), i2, i3));
+		want(at(table, i0, (int64_t)at(ids, i1, i2, i3, 0), i2, i3));
 	holds(&(struct node){ .op = "GET_ROWS", .ne = { K, 4, 1, 1 }, .sources = { table, ids } }, 0);
 	/* columns by columns: what rows have in common is added up */
 	int left = leaf(4, 7, 2, 1), right = leaf(3, 7, 4, 1);
 	const int64_t outer[] = { 4, 3, 4, 1 };
-	EACH_OF(outer)
-	{
+	EACH_OF(outer) {
 		double sum = 0;
 		for (int64_t k = 0; k < 7; k++)
 			sum += at(left, i0, k, i2 / 2, i3) * at(right, i1, k, i2, i3);
@@ -62,8 +60,7 @@ static void experts(void)
 	const int64_t ne[] = { M, USED, TOKENS, 1 };
 
 	for (int each = 0; each < 2; each++) {
-		EACH_OF(ne)
-		{
+		EACH_OF(ne) {
 			double sum = 0;
 			for (int64_t k = 0; k < K; k++)
 				sum +=

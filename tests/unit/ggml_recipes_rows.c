@@ -28,7 +28,7 @@ static void sums(void)
 	double all = 0;
 
 	EACH_OF(ne)
-	all += at(x, i0, i1, i2, i3);
+		all += at(x, i0, i1, i2, i3);
 	want(all);
 	holds(&(struct node){ .op = "SUM", .ne = { 1, 1, 1, 1 }, .sources = { x } }, 1e-5);
 	EACH_ROW
@@ -38,7 +38,7 @@ static void sums(void)
 	want(row_sum(x, i1, i2, i3, COLUMNS) / COLUMNS);
 	holds(&(struct node){ .op = "MEAN", .ne = { 1, ROWS, PLANES, CUBES }, .sources = { x } }, 1e-6);
 	EACH_OF(ne)
-	want(row_sum(x, i1, i2, i3, i0 + 1));
+		want(row_sum(x, i1, i2, i3, i0 + 1));
 	holds(&(struct node){ .op = "CUMSUM", .ne = SHAPE, .sources = { x } }, 1e-6);
 }
 

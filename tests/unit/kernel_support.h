@@ -45,8 +45,10 @@ static inline void *scratch(struct lb_exec *exec, int64_t nbytes)
 	return kept[n_kept++] = aligned_alloc(64, (size_t)((nbytes > 0 ? nbytes : 1) + 63) / 64 * 64);
 }
 
-static struct lb_exec exec_all __attribute__((unused)) = { .threads = true, .blas = true, .amx = true, .scratch = scratch };
-static struct lb_exec exec_alone __attribute__((unused)) = { .threads = false, .blas = false, .amx = true, .scratch = scratch };
+static struct lb_exec exec_all
+    __attribute__((unused)) = { .threads = true, .blas = true, .amx = true, .scratch = scratch };
+static struct lb_exec exec_alone
+    __attribute__((unused)) = { .threads = false, .blas = false, .amx = true, .scratch = scratch };
 
 static uint64_t seed = 88172645463325252u;
 

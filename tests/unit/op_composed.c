@@ -4,7 +4,10 @@
 
 #include "op_table.h"
 
-#define UNARY_OPS(X) X(positive) X(atleast_1d) X(atleast_2d) X(atleast_3d) X(reciprocal) X(degrees) X(radians) X(zeros_like) X(ones_like) X(trunc)
+#define UNARY_OPS(X) \
+	X(positive) \
+	X(atleast_1d) \
+	X(atleast_2d) X(atleast_3d) X(reciprocal) X(degrees) X(radians) X(zeros_like) X(ones_like) X(trunc)
 #define X(name) \
 	static lb_tensor *run_##name(const struct call *c) \
 	{ \
@@ -95,8 +98,8 @@ WINDOW_OPS(X)
 
 static lb_tensor *run_linspace(const struct call *c)
 {
-	return lb_linspace(args_double(c->args, "start", 0), args_double(c->args, "stop", 0),
-			   args_int(c->args, "n", 0), args_int(c->args, "endpoint", 1), args_dtype(c->args));
+	return lb_linspace(args_double(c->args, "start", 0), args_double(c->args, "stop", 0), args_int(c->args, "n", 0),
+			   args_int(c->args, "endpoint", 1), args_dtype(c->args));
 }
 
 static lb_tensor *run_tri(const struct call *c)
@@ -347,7 +350,8 @@ static lb_tensor *run_eigh(const struct call *c)
 	if (!lb_eigh(c->in[0], args_int(c->args, "upper", 0), &w, &v))
 		return NULL;
 	int64_t part = args_int(c->args, "part", 0);
-	lb_tensor *whole = lb_matmul(lb_multiply(v, lb_expand_dims(w, LB_AXES(-2))), lb_conjugate(lb_swapaxes(v, -1, -2)));
+	lb_tensor *whole =
+	    lb_matmul(lb_multiply(v, lb_expand_dims(w, LB_AXES(-2))), lb_conjugate(lb_swapaxes(v, -1, -2)));
 	return part == 2 ? w : base_and_product(v, whole, part);
 }
 
@@ -386,7 +390,8 @@ static lb_tensor *run_eig(const struct call *c)
 		return NULL;
 	switch (args_int(c->args, "part", 0)) {
 	case 0:
-		return lb_subtract(lb_matmul(lb_astype(c->in[0], LB_C64), v), lb_multiply(v, lb_expand_dims(w, LB_AXES(-2))));
+		return lb_subtract(lb_matmul(lb_astype(c->in[0], LB_C64), v),
+				   lb_multiply(v, lb_expand_dims(w, LB_AXES(-2))));
 	case 1: return lb_sum(w, LB_AXES(-1), false);
 	case 2: return lb_sum(lb_square(w), LB_AXES(-1), false);
 	default: return lb_norm(v, LB_AXES(-2), false);
@@ -427,10 +432,10 @@ static lb_tensor *run_cross(const struct call *c)
 	return lb_cross(c->in[0], c->in[1], (int)args_int(c->args, "axis", -1));
 }
 
+/* clang-format off */
 #define LINALG_OPS(X) \
 	TRIANGLE_OPS(X) X(inv) X(det) X(pinv) X(svdvals) X(solve) X(solve_triangular) X(qr) X(svd) X(eigh) X(lu) X(eig) X(eigvals) X(slogdet) X(norm) \
 	X(vector_norm) X(matrix_norm) X(cross)
-/* clang-format off */
 #define OPS(X) X(gather_mm) X(hadamard_transform) X(conv3d) X(conv_transpose) X(conv_transpose3d) X(convolve) X(logical_xor) WINDOW_OPS(X) FFT_OPS(X) LINALG_OPS(X) UNARY_OPS(X) CLOSE_OPS(X) K_OPS(X) DIAGONAL_OPS(X) AXES_OPS(X) PRODUCT_OPS(X) SCAN_OPS(X) \
 	X(round_to) X(nan_to_num) X(divmod) X(array_equal) X(std) X(median) X(minmax) X(unique) X(diff) X(cross_entropy) X(linspace) X(tri) X(unflatten) X(roll) X(repeat) \
 	X(tile) X(meshgrid) X(split_at) X(pad_edge) X(tensordot)

@@ -195,7 +195,9 @@ static lb_tensor *run_eye(const struct call *c)
 static lb_quant quant_of(const struct args *args)
 {
 	static const char *const modes[] = { "affine", "mxfp4", "mxfp8", "nvfp4" };
-	lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = (int)args_int(args, "bits", 0), .group = (int)args_int(args, "group", 0) };
+	lb_quant how = { .mode = LB_QUANT_AFFINE,
+			 .bits = (int)args_int(args, "bits", 0),
+			 .group = (int)args_int(args, "group", 0) };
 	const char *mode = args_find(args, "mode");
 	for (int i = 0; i < 4; i++)
 		if (strcmp(modes[i], mode) == 0)

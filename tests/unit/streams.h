@@ -68,7 +68,7 @@ static inline void await_gate(struct gate *gate)
 static inline void close_stream(struct gate *gate, lb_stream stream)
 {
 	LB_ON_STREAM(stream)
-	make_gate(gate);
+		make_gate(gate);
 	assert_true(lb_async_eval(gate->tensor));
 	await_gate(gate);
 }

@@ -327,9 +327,9 @@ RUN(100, used)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),	cmocka_unit_test(test_apart), cmocka_unit_test(test_interrupted),
+		cmocka_unit_test(test_exact),   cmocka_unit_test(test_apart),   cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_changes), cmocka_unit_test(test_in_turn), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_forked),	cmocka_unit_test(test_used),
+		cmocka_unit_test(test_forked),  cmocka_unit_test(test_used),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

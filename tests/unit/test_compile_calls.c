@@ -68,8 +68,7 @@ static bool sideways(void *context, int n_in, lb_tensor *const *in, int n_out, l
 {
 	(void)n_in;
 	(void)n_out;
-	LB_ON_STREAM(*(lb_stream *)context)
-	{
+	LB_ON_STREAM(*(lb_stream *)context) {
 		out[0] = lb_sum(in[0], LB_ALL_AXES, false);
 		out[1] = lb_exp(in[0]);
 	}

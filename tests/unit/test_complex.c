@@ -45,7 +45,8 @@ static wide widened(c64 z)
 static wide log1p_of(wide z)
 {
 	/* there the terms that are left out are below 2^-64 of the first */
-	return cabsl(z) < 0x1p-16L ? z * (1 - z * (0.5L - z * (1 / 3.0L - z * (0.25L - z / 5)))) : clogl(of(1 + creall(z), cimagl(z)));
+	return cabsl(z) < 0x1p-16L ? z * (1 - z * (0.5L - z * (1 / 3.0L - z * (0.25L - z / 5))))
+				   : clogl(of(1 + creall(z), cimagl(z)));
 }
 
 static wide log2_of(wide z)
@@ -133,19 +134,22 @@ static const struct {
 
 static int hard_numbers(c64 *ret)
 {
-	static const float parts[] = { 0,     1e-45F, 1e-38F, 1e-30F,     1e-20F,      1e-10F, 1e-5F, 3e-4F, 1e-3F, 0.01F, 0.1F,
-				       0.5F,  0.9F,   1,      0.9999999F, 1.00000012F, 1.5F,   1.5707964F,   2,     3.1415927F,
-				       5,     20,     44.3F,  87,         88.8F,       100,    1e3F,  1e5F,  1e18F, 2e19F, 1e38F, 3.4e38F };
+	static const float parts[] = { 0,     1e-45F,     1e-38F, 1e-30F,     1e-20F, 1e-10F, 1e-5F,      3e-4F,
+				       1e-3F, 0.01F,      0.1F,   0.5F,       0.9F,   1,      0.9999999F, 1.00000012F,
+				       1.5F,  1.5707964F, 2,      3.1415927F, 5,      20,     44.3F,      87,
+				       88.8F, 100,        1e3F,   1e5F,       1e18F,  2e19F,  1e38F,      3.4e38F };
 	enum { PARTS = sizeof parts / sizeof *parts };
 	int n = 0;
 	for (int i = 0; i < 2 * PARTS; i++)
 		for (int k = 0; k < 2 * PARTS; k++)
 			ret[n++] = single(i % 2 ? -parts[i / 2] : parts[i / 2], k % 2 ? -parts[k / 2] : parts[k / 2]);
 	for (int turn = 0; turn < 64; turn++) {
-		static const float around[] = { 1, -1, 0, 0 }, above[] = { 0, 0, 1, -1 }, far[] = { 1, 1e-6F, 1e-4F, 1e-2F, 0.9999F };
+		static const float around[] = { 1, -1, 0, 0 }, above[] = { 0, 0, 1, -1 },
+				   far[] = { 1, 1e-6F, 1e-4F, 1e-2F, 0.9999F };
 		for (int i = 0; i < 5 * 4; i++) {
 			double angle = 6.283185307179586 * turn / 64;
-			ret[n++] = single(around[i % 4] + far[i / 4] * (float)cos(angle), above[i % 4] + far[i / 4] * (float)sin(angle));
+			ret[n++] = single(around[i % 4] + far[i / 4] * (float)cos(angle),
+					  above[i % 4] + far[i / 4] * (float)sin(angle));
 		}
 	}
 	assert_true(n <= MOST);
@@ -163,7 +167,8 @@ static bool is_near(c64 got, wide is, double *ulps)
 	if (!finite)
 		return false;
 	long double size = fmaxl(hypotl(re, im), (long double)FLT_MIN);
-	*ulps = (double)(hypotl((long double)crealf(got) - re, (long double)cimagf(got) - im) / size / (long double)FLT_EPSILON);
+	*ulps = (double)(hypotl((long double)crealf(got) - re, (long double)cimagf(got) - im) / size /
+			 (long double)FLT_EPSILON);
 	return *ulps <= MOST_ULPS;
 }
 
@@ -173,9 +178,9 @@ static int check(const char *name, c64 a, c64 b, c64 got, wide is, double *worst
 	bool near = is_near(got, is, &ulps);
 	*worst = fmax(*worst, ulps);
 	if (!near)
-		fprintf(stderr, "%s of %.9g %.9g, %.9g %.9g is %.9g %.9g here, should be %.9Lg %.9Lg: %g ulps\n", name, (double)crealf(a),
-			(double)cimagf(a), (double)crealf(b), (double)cimagf(b), (double)crealf(got), (double)cimagf(got), creall(is),
-			cimagl(is), ulps);
+		fprintf(stderr, "%s of %.9g %.9g, %.9g %.9g is %.9g %.9g here, should be %.9Lg %.9Lg: %g ulps\n", name,
+			(double)crealf(a), (double)cimagf(a), (double)crealf(b), (double)cimagf(b), (double)crealf(got),
+			(double)cimagf(got), creall(is), cimagl(is), ulps);
 	return !near;
 }
 
@@ -224,7 +229,8 @@ static void of_two(void **state)
 		b[i] = single(parts[i % N / PARTS], parts[i % PARTS]);
 	}
 	LB_SCOPE {
-		lb_tensor *x = lb_from_data(a, sizeof a, LB_SHAPE(N * N), LB_C64), *y = lb_from_data(b, sizeof b, LB_SHAPE(N * N), LB_C64);
+		lb_tensor *x = lb_from_data(a, sizeof a, LB_SHAPE(N * N), LB_C64),
+			  *y = lb_from_data(b, sizeof b, LB_SHAPE(N * N), LB_C64);
 		lb_tensor *over = lb_divide(x, y), *power = lb_power(x, y);
 		const c64 *quotients = lb_data(over), *powers = lb_data(power);
 		assert_true(quotients && powers);
@@ -249,10 +255,11 @@ static void not_finite(void **state)
 		lb_tensor *(*run)(lb_tensor *);
 		double complex (*is)(double complex);
 	} of_c[] = {
-		{ lb_exp, cexp },       { lb_log, clog },       { lb_sqrt, csqrt },       { lb_sin, csin },         { lb_cos, ccos },
-		{ lb_tan, ctan },       { lb_sinh, csinh },     { lb_cosh, ccosh },       { lb_tanh, ctanh },       { lb_arcsin, casin },
-		{ lb_arccos, cacos },   { lb_arctan, catan },   { lb_arcsinh, casinh },   { lb_arccosh, cacosh },   { lb_arctanh, catanh },
-		{ lb_log2, clog },      { lb_log10, clog }, /* whose signs and infinities these are */
+		{ lb_exp, cexp },       { lb_log, clog },       { lb_sqrt, csqrt },     { lb_sin, csin },
+		{ lb_cos, ccos },       { lb_tan, ctan },       { lb_sinh, csinh },     { lb_cosh, ccosh },
+		{ lb_tanh, ctanh },     { lb_arcsin, casin },   { lb_arccos, cacos },   { lb_arctan, catan },
+		{ lb_arcsinh, casinh }, { lb_arccosh, cacosh }, { lb_arctanh, catanh }, { lb_log2, clog },
+		{ lb_log10, clog }, /* whose signs and infinities these are */
 	};
 	static c64 z[N];
 

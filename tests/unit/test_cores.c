@@ -29,17 +29,25 @@ static const struct tree trees[] = {
 	{ "0::/\n", { { "cpu.max", "250000 100000\n" } }, 3 },
 	{ "0::/\n", { { "cpu.max", "1000 100000\n" } }, 1 },
 	/* the least of a group and those above */
-	{ "0::/a/b\n", { { "cpu.max", "800000 100000" }, { "a/cpu.max", "300000 100000" }, { "a/b/cpu.max", "max 100000" } }, 3 },
+	{ "0::/a/b\n",
+	  { { "cpu.max", "800000 100000" }, { "a/cpu.max", "300000 100000" }, { "a/b/cpu.max", "max 100000" } },
+	  3 },
 	{ "0::/a/b\n", { { "a/cpu.max", "300000 100000" }, { "a/b/cpu.max", "50000 25000" } }, 2 },
 	/* in a container whose own group is the root, under its name outside */
 	{ "0::/docker/0123\n", { { "cpu.max", "400000 100000" } }, 4 },
 	{ "0::/../other\n", { { "cpu.max", "400000 100000" } }, 4 },
 	/* version 1, alone or beside version 2 */
 	{ "4:memory:/x\n3:cpu,cpuacct:/x\n",
-	  { { "cpu,cpuacct/x/cpu.cfs_quota_us", "600000\n" }, { "cpu,cpuacct/x/cpu.cfs_period_us", "100000\n" } }, 6 },
-	{ "3:cpuacct:/x\n2:cpu:/x\n0::/\n", { { "cpu/x/cpu.cfs_quota_us", "-1\n" }, { "cpu/x/cpu.cfs_period_us", "100000\n" } }, INT_MAX },
+	  { { "cpu,cpuacct/x/cpu.cfs_quota_us", "600000\n" }, { "cpu,cpuacct/x/cpu.cfs_period_us", "100000\n" } },
+	  6 },
+	{ "3:cpuacct:/x\n2:cpu:/x\n0::/\n",
+	  { { "cpu/x/cpu.cfs_quota_us", "-1\n" }, { "cpu/x/cpu.cfs_period_us", "100000\n" } },
+	  INT_MAX },
 	{ "2:cpu:/\n0::/\n",
-	  { { "cpu/cpu.cfs_quota_us", "300000\n" }, { "cpu/cpu.cfs_period_us", "100000\n" }, { "unified/cpu.max", "200000 100000" } }, 2 },
+	  { { "cpu/cpu.cfs_quota_us", "300000\n" },
+	    { "cpu/cpu.cfs_period_us", "100000\n" },
+	    { "unified/cpu.max", "200000 100000" } },
+	  2 },
 	/* cpuset is not cpu */
 	{ "2:cpuset:/\n", { { "cpu/cpu.cfs_quota_us", "100000" }, { "cpu/cpu.cfs_period_us", "100000" } }, INT_MAX },
 	/* damaged */

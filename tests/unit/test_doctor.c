@@ -96,7 +96,8 @@ static void where_they_look_is_told(void **state)
 	char where[LBX_WHERE_MAX];
 
 	for (const struct lbx_rule *const *r = lbx_rules; *r; r++) {
-		bool is_limited = (*r)->sees & ~(unsigned)(LBX_SEES_TENSORS | LBX_SEES_VALUES | LBX_SEES_HOLDERS | LBX_SEES_GRADIENTS);
+		bool is_limited = (*r)->sees & ~(unsigned)(LBX_SEES_TENSORS | LBX_SEES_VALUES | LBX_SEES_HOLDERS |
+							   LBX_SEES_GRADIENTS);
 		assert_int_equal(lbx_rule_where(*r, where), is_limited);
 	}
 	says(s, "explain", "F12", "where it looks\n  In cores alone, with the command `lazybones`");

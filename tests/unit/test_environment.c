@@ -52,7 +52,8 @@ static int child_main(void)
 {
 	lb_start(); /* as where the library is loaded; an archive's part alone does not */
 	struct settings s = {
-		lb_parallel_width(), lb_isa_level(), lb_root->strided, (int64_t)lb_root->flight_capacity,
+		lb_parallel_width(), lb_isa_level(),
+		lb_root->strided,    (int64_t)lb_root->flight_capacity,
 		lb_root->want_stack, is_of_huge_pages(HUGE) + 2 * is_of_huge_pages(HUGE / 2),
 	};
 	return write(STDOUT_FILENO, &s, sizeof s) == sizeof s ? 0 : 1;
@@ -71,8 +72,8 @@ static size_t read_all(int from, void *to, size_t size)
 static struct settings settings_with(const char *name, const char *value, char said[1024])
 {
 	static const char *const names[] = {
-		"LAZYBONES_THREADS", "LAZYBONES_ISA", "LAZYBONES_STRIDED", "LAZYBONES_EVENTS", "LAZYBONES_STACKS",
-		"LAZYBONES_HUGE_PAGES",
+		"LAZYBONES_THREADS", "LAZYBONES_ISA",    "LAZYBONES_STRIDED",
+		"LAZYBONES_EVENTS",  "LAZYBONES_STACKS", "LAZYBONES_HUGE_PAGES",
 	};
 	struct settings s;
 	int out[2], err[2], status;

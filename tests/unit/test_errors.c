@@ -140,7 +140,8 @@ static void views(void **state)
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1), 5), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1), -1), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1, 1), 0), "as_strided");
-	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2, 2), LB_STRIDES(INT64_MAX, INT64_MAX), 0), "as_strided (2,3) beyond 63 bits");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2, 2), LB_STRIDES(INT64_MAX, INT64_MAX), 0),
+		      "as_strided (2,3) beyond 63 bits");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(3), LB_STRIDES(INT64_MIN), 3), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(-1), LB_STRIDES(1), 0), "as_strided");
 }
@@ -389,8 +390,10 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_cross_entropy(of(LB_C64, LB_SHAPE(2)), of(LB_I32, LB_SHAPE())), "cross_entropy complex64");
 	FAILS_AT_ONCE(lb_cross_entropy(of(LB_I32, LB_SHAPE(2)), of(LB_I32, LB_SHAPE())), "cross_entropy int32");
 	FAILS_AT_ONCE(lb_cross_entropy(x23(), of(LB_F32, LB_SHAPE(2))), "cross_entropy integers float32");
-	FAILS(lb_segmented_mm(x23(), lb_transpose(x23(), LB_ALL_AXES), lb_full(LB_SHAPE(2), 4, LB_I32)), "segmented_mm segment 0 4 3");
-	FAILS(lb_segmented_mm(x23(), lb_transpose(x23(), LB_ALL_AXES), lb_full(LB_SHAPE(2), -1, LB_I32)), "segmented_mm -1");
+	FAILS(lb_segmented_mm(x23(), lb_transpose(x23(), LB_ALL_AXES), lb_full(LB_SHAPE(2), 4, LB_I32)),
+	      "segmented_mm segment 0 4 3");
+	FAILS(lb_segmented_mm(x23(), lb_transpose(x23(), LB_ALL_AXES), lb_full(LB_SHAPE(2), -1, LB_I32)),
+	      "segmented_mm -1");
 	FAILS(lb_cross_entropy(x23(), lb_full(LB_SHAPE(2), 3, LB_I32)), "3");
 	FAILS_AT_ONCE(lb_linspace(0, INFINITY, 3, true, LB_F32), "linspace");
 	FAILS_AT_ONCE(lb_linspace(0, 1, -1, true, LB_F32), "linspace -1");
@@ -445,9 +448,11 @@ static void composed(void **state)
 	lb_tensor *mean = of(LB_F32, LB_SHAPE(3)), *cov = of(LB_F32, LB_SHAPE(3, 3));
 #define NORMALS(mean, cov, shape, dtype) lb_random_multivariate_normal(mean, cov, shape, dtype, lb_key(1))
 	FAILS_AT_ONCE(NORMALS(mean, x23(), LB_SHAPE(), LB_F32), "random_multivariate_normal (3) (2,3)");
-	FAILS_AT_ONCE(NORMALS(of(LB_F32, LB_SHAPE(2)), cov, LB_SHAPE(), LB_F32), "random_multivariate_normal (2) (3,3)");
+	FAILS_AT_ONCE(NORMALS(of(LB_F32, LB_SHAPE(2)), cov, LB_SHAPE(), LB_F32),
+		      "random_multivariate_normal (2) (3,3)");
 	FAILS_AT_ONCE(NORMALS(of(LB_F32, LB_SHAPE()), cov, LB_SHAPE(), LB_F32), "random_multivariate_normal ()");
-	FAILS_AT_ONCE(NORMALS(mean, of(LB_C64, LB_SHAPE(3, 3)), LB_SHAPE(), LB_F32), "random_multivariate_normal complex64");
+	FAILS_AT_ONCE(NORMALS(mean, of(LB_C64, LB_SHAPE(3, 3)), LB_SHAPE(), LB_F32),
+		      "random_multivariate_normal complex64");
 	FAILS_AT_ONCE(NORMALS(x23(), cov, LB_SHAPE(5), LB_F32), "random_multivariate_normal (2) (5)");
 	FAILS_AT_ONCE(NORMALS(mean, cov, LB_SHAPE(), LB_I32), "random_multivariate_normal int32");
 	FAILS_AT_ONCE(NORMALS(mean, cov, LB_SHAPE(-1), LB_F32), "random_multivariate_normal -1");

@@ -18,8 +18,8 @@ static bool reads(const char *text, bool *is_way)
 static void what_a_tensor_may_be_called_too_is_no_way(void **state)
 {
 	static const char *const texts[] = {
-		"x", " x ", "_x1", "$p", "a$b", "a::b", "::g", "(x)", "x.y", "x . y", "x[3]", "x[-1]",
-		"x[0x1f]", "x[i]", "x[i.j]", "x[0][1].y", "x.get", "((x).y)",
+		"x",     " x ",  "_x1",   "$p",      "a$b",  "a::b",   "::g",       "(x)",   "x.y",
+		"x . y", "x[3]", "x[-1]", "x[0x1f]", "x[i]", "x[i.j]", "x[0][1].y", "x.get", "((x).y)",
 	};
 	bool is_way;
 
@@ -33,9 +33,29 @@ static void what_a_tensor_may_be_called_too_is_no_way(void **state)
 static void what_only_an_object_has_is_one(void **state)
 {
 	static const char *const texts[] = {
-		"*x", "&x", "**x", "x->y", "(*x).y", "x[i + 1]", "x[i-1]", "x[\"key\"]", "x[\"a\\\"]b\"]", "x['key']", "x['a']", "x.at('it\\'s]')",
-		"x.get()", "x->lock()", "x.value()", "x.front()", "x.back()", "x.at(3)", "x.at(\"k\")",
-		"std::get<1>(x)", "std::get< 0 >(x.y)->z", "x[*p]", "x[y->n]",
+		"*x",
+		"&x",
+		"**x",
+		"x->y",
+		"(*x).y",
+		"x[i + 1]",
+		"x[i-1]",
+		"x[\"key\"]",
+		"x[\"a\\\"]b\"]",
+		"x['key']",
+		"x['a']",
+		"x.at('it\\'s]')",
+		"x.get()",
+		"x->lock()",
+		"x.value()",
+		"x.front()",
+		"x.back()",
+		"x.at(3)",
+		"x.at(\"k\")",
+		"std::get<1>(x)",
+		"std::get< 0 >(x.y)->z",
+		"x[*p]",
+		"x[y->n]",
 	};
 	bool is_way;
 
@@ -54,10 +74,13 @@ static void what_only_an_object_has_is_one(void **state)
 static void all_else_is_none(void **state)
 {
 	static const char *const texts[] = {
-		"", " ", "3", "x y", "x +", "x + 1", "x[", "x[]", "x[1", "x[1:2]", "x[0, 1]", "x[...]", "x[\"",
-		"x[\"a", "x[\"a\\\"]", "x['", "x['a", "x['a\"]", "x.", "x->", "x.3", "x.size()", "x.T()", "x.get(", "x.get(1)", "x.at()",
-		"f(x)", "std::get<>(x)", "std::get<1>x", "(x", "x)", "*", "&", "a::", "'x'", "#3", "@x", "-x",
-		"!x", "x[i +]",
+		"",         " ",      "3",          "x y",           "x +",          "x + 1",
+		"x[",       "x[]",    "x[1",        "x[1:2]",        "x[0, 1]",      "x[...]",
+		"x[\"",     "x[\"a",  "x[\"a\\\"]", "x['",           "x['a",         "x['a\"]",
+		"x.",       "x->",    "x.3",        "x.size()",      "x.T()",        "x.get(",
+		"x.get(1)", "x.at()", "f(x)",       "std::get<>(x)", "std::get<1>x", "(x",
+		"x)",       "*",      "&",          "a::",           "'x'",          "#3",
+		"@x",       "-x",     "!x",         "x[i +]",
 	};
 	char text[4096];
 	bool is_way;

@@ -105,9 +105,11 @@ static const char *const names[] = { "fft", "ifft", "rfft", "irfft" };
 
 static lb_tensor *call(enum kind kind, lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm)
 {
-	lb_tensor *(*const along[])(lb_tensor *, lb_list, lb_list, lb_fft_norm) = { lb_fftn, lb_ifftn, lb_rfftn, lb_irfftn };
+	lb_tensor *(*const along[])(lb_tensor *, lb_list, lb_list, lb_fft_norm) = { lb_fftn, lb_ifftn, lb_rfftn,
+										    lb_irfftn };
 	lb_tensor *(*const one[])(lb_tensor *, int64_t, int, lb_fft_norm) = { lb_fft, lb_ifft, lb_rfft, lb_irfft };
-	return axes.n == 1 ? one[kind](x, sizes.n ? sizes.v[0] : 0, (int)axes.v[0], norm) : along[kind](x, sizes, axes, norm);
+	return axes.n == 1 ? one[kind](x, sizes.n ? sizes.v[0] : 0, (int)axes.v[0], norm)
+			   : along[kind](x, sizes, axes, norm);
 }
 
 static void expect(enum kind kind, lb_tensor *x, lb_list sizes, lb_list axes, lb_fft_norm norm, struct array *ret)
@@ -118,7 +120,9 @@ static void expect(enum kind kind, lb_tensor *x, lb_list sizes, lb_list axes, lb
 	for (int i = 0; i < axes.n; i++) {
 		int axis = (int)axes.v[i] < 0 ? (int)axes.v[i] + rank : (int)axes.v[i];
 		bool is_half = kind == IRFFT && i == axes.n - 1;
-		int64_t n = sizes.n && sizes.v[i] ? sizes.v[i] : is_half ? 2 * (ret->shape[axis] - 1) : ret->shape[axis];
+		int64_t n = sizes.n && sizes.v[i] ? sizes.v[i]
+			    : is_half             ? 2 * (ret->shape[axis] - 1)
+						  : ret->shape[axis];
 		resize(ret, axis, is_half ? n / 2 + 1 : n);
 		all *= n;
 		/* sums along one axis and along another go in any order, but where parts of numbers are dropped */
@@ -153,8 +157,8 @@ static void check(enum kind kind, lb_tensor *x, lb_list sizes, lb_list axes, lb_
 		off = fmaxl(off, cabsl(got.v[i] - right.v[i]));
 	}
 	if (!(off <= 2e-6L * most))
-		fail_msg("%s of %lld numbers, norm %d: off by %Lg of %Lg", names[kind], (long long)size_of(&got), (int)norm, off,
-			 most);
+		fail_msg("%s of %lld numbers, norm %d: off by %Lg of %Lg", names[kind], (long long)size_of(&got),
+			 (int)norm, off, most);
 }
 
 static lb_tensor *real_numbers(lb_list shape)
@@ -175,13 +179,15 @@ static lb_tensor *numbers(enum kind kind, lb_list shape)
 static void lengths(void **state)
 {
 	(void)state;
-	static const int64_t sizes[] = { 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 30, 31, 49, 64, 97, 100, 127, 128, 169, 211, 256, 513, 1009 };
+	static const int64_t sizes[] = { 1,  2,  3,  4,  5,   7,   8,   9,   15,  16,  17,  30,
+					 31, 49, 64, 97, 100, 127, 128, 169, 211, 256, 513, 1009 };
 	EACH_KIND(kind)
 		EACH_NORM(norm)
 			for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 				LB_SCOPE
 					if (kind != IRFFT || sizes[i] > 1)
-						check(kind, numbers(kind, LB_SHAPE(sizes[i])), LB_SHAPE(), LB_AXES(-1), norm);
+						check(kind, numbers(kind, LB_SHAPE(sizes[i])), LB_SHAPE(), LB_AXES(-1),
+						      norm);
 }
 
 static void other_lengths(void **state)
@@ -240,7 +246,8 @@ static void strides(void **state)
 				assert_true(lb_eval(views[v], copy));
 				for (int axis = 0; axis < 3; axis++) {
 					lb_tensor *all = call(kind, views[v], LB_SHAPE(), LB_AXES(axis), LB_FFT_ORTHO);
-					assert_true(same_bits(all, call(kind, copy, LB_SHAPE(), LB_AXES(axis), LB_FFT_ORTHO)));
+					assert_true(same_bits(all, call(kind, copy, LB_SHAPE(), LB_AXES(axis),
+									LB_FFT_ORTHO)));
 					lb_tensor *last = lb_moveaxis(all, axis, -1);
 					lb_tensor *one = lb_slice(lb_moveaxis(views[v], axis, -1), LB_AT(1), LB_AT(2));
 					assert_true(same_bits(lb_slice(last, LB_AT(1), LB_AT(2)),
@@ -260,14 +267,16 @@ static void there_and_back(void **state)
 			LB_SCOPE {
 				lb_list shape = { 2, shapes[i] };
 				lb_tensor *x = real_numbers(shape), *z = numbers(FFT, shape);
-				lb_tensor *back = lb_ifft(lb_fft(z, 0, axis, LB_FFT_BACKWARD), 0, axis, LB_FFT_BACKWARD);
+				lb_tensor *back =
+				    lb_ifft(lb_fft(z, 0, axis, LB_FFT_BACKWARD), 0, axis, LB_FFT_BACKWARD);
 				lb_tensor *half = lb_rfft2(x, LB_SHAPE(), LB_FFT_ORTHO);
 				lb_tensor *again = lb_irfft2(half, shape, LB_FFT_ORTHO);
 				assert_true(lb_item(lb_max(lb_abs(lb_subtract(back, z)), LB_ALL_AXES, false)) < 1e-5);
 				assert_true(lb_item(lb_max(lb_abs(lb_subtract(again, x)), LB_ALL_AXES, false)) < 1e-5);
-				assert_true(lb_item(lb_max(lb_abs(lb_subtract(half, lb_slice(lb_fft2(x, LB_SHAPE(), LB_FFT_ORTHO), LB_ALL,
-										 LB_TO(shape.v[1] / 2 + 1)))),
-							   LB_ALL_AXES, false)) < 1e-4);
+				assert_true(lb_item(lb_max(
+						lb_abs(lb_subtract(half, lb_slice(lb_fft2(x, LB_SHAPE(), LB_FFT_ORTHO),
+										  LB_ALL, LB_TO(shape.v[1] / 2 + 1)))),
+						LB_ALL_AXES, false)) < 1e-4);
 			}
 }
 
@@ -278,11 +287,14 @@ static void dtypes(void **state)
 		const lb_dtype all[] = { LB_BOOL, LB_U8, LB_I32, LB_I64, LB_F16, LB_BF16, LB_F32, LB_F64 };
 		for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 			EACH_KIND(kind)
-				check(kind, lb_astype(lb_arange(0, 6, 1, LB_I32), all[i]), LB_SHAPE(), LB_AXES(0), LB_FFT_BACKWARD);
+				check(kind, lb_astype(lb_arange(0, 6, 1, LB_I32), all[i]), LB_SHAPE(), LB_AXES(0),
+				      LB_FFT_BACKWARD);
 		lb_tensor *z = numbers(FFT, LB_SHAPE(2, 5));
 		assert_true(same_bits(lb_rfft(z, 0, 1, LB_FFT_BACKWARD), lb_rfft(lb_real(z), 0, 1, LB_FFT_BACKWARD)));
-		assert_true(same_bits(lb_fft2(z, LB_SHAPE(3, 4), LB_FFT_ORTHO), lb_fftn(z, LB_SHAPE(3, 4), LB_AXES(0, 1), LB_FFT_ORTHO)));
-		assert_true(same_bits(lb_ifft2(z, LB_SHAPE(), LB_FFT_ORTHO), lb_ifftn(z, LB_SHAPE(), LB_ALL_AXES, LB_FFT_ORTHO)));
+		assert_true(same_bits(lb_fft2(z, LB_SHAPE(3, 4), LB_FFT_ORTHO),
+				      lb_fftn(z, LB_SHAPE(3, 4), LB_AXES(0, 1), LB_FFT_ORTHO)));
+		assert_true(same_bits(lb_ifft2(z, LB_SHAPE(), LB_FFT_ORTHO),
+				      lb_ifftn(z, LB_SHAPE(), LB_ALL_AXES, LB_FFT_ORTHO)));
 		assert_ptr_equal(lb_fftn(z, LB_SHAPE(), LB_AXES(), LB_FFT_ORTHO), z);
 	}
 }
@@ -355,23 +367,28 @@ static void frames(void **state)
 		/* back: of all overlaps, with a length, and where the window is zero */
 		lb_tensor *line = lb_random_normal(LB_SHAPE(2, 16), LB_F32, lb_key(8));
 		for (int kind = 0; kind < 6; kind++) {
-			lb_stft_options how = { .n = 8, .hop = 2, .two_sided = kind & 1, .norm = (lb_fft_norm)(kind / 2) };
+			lb_stft_options how = {
+				.n = 8, .hop = 2, .two_sided = kind & 1, .norm = (lb_fft_norm)(kind / 2)
+			};
 			lb_tensor *back = lb_istft(lb_stft(line, lb_hanning(8), how), lb_hanning(8), how, 0);
 			assert_true(lb_item(lb_allclose(back, line, 1e-4, 1e-5, false)) == 1);
 		}
 		lb_stft_options how = { .n = 8 };
 		lb_tensor *all = lb_stft(line, NULL, how);
 		assert_int_equal(lb_dim(lb_istft(all, NULL, (lb_stft_options){ 0 }, 0), -1), 16);
-		lb_tensor *longer = lb_istft(all, NULL, how, 30), *apart = lb_istft(all, NULL, (lb_stft_options){ .uncentred = true }, 0);
+		lb_tensor *longer = lb_istft(all, NULL, how, 30),
+			  *apart = lb_istft(all, NULL, (lb_stft_options){ .uncentred = true }, 0);
 		assert_true(lb_item(lb_allclose(lb_slice(longer, LB_ALL, LB_TO(16)), line, 1e-4, 1e-5, false)) == 1);
 		assert_true(lb_item(lb_max(lb_abs(lb_slice(longer, LB_ALL, LB_FROM(20))), LB_ALL_AXES, false)) == 0);
 		assert_int_equal(lb_dim(apart, -1), 24);
 		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 4, .hop = -1 }), "stft 4 -1");
-		FAILS_AT_ONCE(lb_stft(line, lb_ones(LB_SHAPE(5), LB_F32), (lb_stft_options){ .n = 4 }), "stft window 5 4");
+		FAILS_AT_ONCE(lb_stft(line, lb_ones(LB_SHAPE(5), LB_F32), (lb_stft_options){ .n = 4 }),
+			      "stft window 5 4");
 		FAILS_AT_ONCE(lb_stft(line, lb_ones(LB_SHAPE(5, 1), LB_F32), how), "stft window (5,1)");
 		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 17, .uncentred = true }), "stft (2,16) 17");
 		FAILS_AT_ONCE(lb_stft(lb_scalar(1), NULL, how), "stft");
-		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 4, .ends = (lb_stft_ends)3 }), "stft LB_STFT_EDGE");
+		FAILS_AT_ONCE(lb_stft(line, NULL, (lb_stft_options){ .n = 4, .ends = (lb_stft_ends)3 }),
+			      "stft LB_STFT_EDGE");
 		FAILS_AT_ONCE(lb_istft(lb_slice(line, LB_AT(0)), NULL, how, 0), "istft (16)");
 		FAILS_AT_ONCE(lb_istft(all, lb_ones(LB_SHAPE(8), LB_C64), how, 0), "istft complex64");
 		FAILS_AT_ONCE(lb_istft(all, NULL, how, -2), "istft -2");
@@ -476,9 +493,18 @@ static void in_a_debugger(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(lengths), TEST(other_lengths), TEST(axes),    TEST(strides),    TEST(there_and_back),
-		TEST(dtypes),  TEST(nothing),       TEST(threads), TEST(in_a_child), TEST(in_a_debugger),
-		TEST(shifts_and_frequencies), TEST(frames),
+		TEST(lengths),
+		TEST(other_lengths),
+		TEST(axes),
+		TEST(strides),
+		TEST(there_and_back),
+		TEST(dtypes),
+		TEST(nothing),
+		TEST(threads),
+		TEST(in_a_child),
+		TEST(in_a_debugger),
+		TEST(shifts_and_frequencies),
+		TEST(frames),
 	};
 	return cmocka_run_group_tests_name("fft", tests, NULL, NULL);
 }

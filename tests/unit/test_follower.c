@@ -107,7 +107,8 @@ static void the_whole_range_is_drawn(void **state)
 	struct lbx_follower *f = follower("loss");
 
 	(void)state;
-	for (const char *const *value = (const char *const[]){ "-1.7e308", "0", "null", "1.7e308", NULL }; *value; value++) {
+	for (const char *const *value = (const char *const[]){ "-1.7e308", "0", "null", "1.7e308", NULL }; *value;
+	     value++) {
 		char line[128];
 		snprintf(line, sizeof line, "{\"step\":1,\"name\":\"loss\",\"nan\":0,\"mean\":%s}\n", *value);
 		take(f, line, NULL);
@@ -167,9 +168,9 @@ static void a_pipe_is_known_by_its_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_come_in_pieces),        cmocka_unit_test(long_lines_are_passed_over),
-		cmocka_unit_test(the_newest_are_drawn),        cmocka_unit_test(the_whole_range_is_drawn),
-		cmocka_unit_test(words_are_checked),           cmocka_unit_test(a_pipe_is_known_by_its_path),
+		cmocka_unit_test(lines_come_in_pieces), cmocka_unit_test(long_lines_are_passed_over),
+		cmocka_unit_test(the_newest_are_drawn), cmocka_unit_test(the_whole_range_is_drawn),
+		cmocka_unit_test(words_are_checked),    cmocka_unit_test(a_pipe_is_known_by_its_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

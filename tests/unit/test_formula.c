@@ -92,7 +92,8 @@ static void bounds(void **state)
 	says(s, "print", "x[1, x > 3]", "a mask stands alone");
 	says(s, "print", "x[:x]", "this is float32 (3, 4)\n    x[:x]\n       ^");
 	says(s, "print", "x[:5 % 0]", "\n    x[:5 % 0]\n       ^");
-	says(s, "print", "x[1, x.size]", "index 12 is out of range for axis 1 with size 4\n    x[1, x.size]\n         ^");
+	says(s, "print", "x[1, x.size]",
+	     "index 12 is out of range for axis 1 with size 4\n    x[1, x.size]\n         ^");
 	says(s, "print", "x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[x[nobody:]]]]]]]]]]]]]]]]", "no tensor 'nobody'");
 }
 
@@ -110,7 +111,8 @@ static void mistakes(void **state)
 	says(s, "print", "2 * std::get<0, int>::x", "\n    2 * std::get<0, int>::x\n        ^");
 	says(s, "print", "x < 3 > (x)", "comparisons are not chained");
 	says(s, "print", "x<3<(x)", "comparisons are not chained");
-	says(s, "print", "where(x<3, x>(x), mean(x 1))", "where(x<3, x>(x), mean(x 1))\n                             ^");
+	says(s, "print", "where(x<3, x>(x), mean(x 1))",
+	     "where(x<3, x>(x), mean(x 1))\n                             ^");
 	says(s, "print", "x[flags, 0]", "a mask stands alone");
 	says(s, "print", "x.reshape(5, 5)", "do not fill that shape");
 	says(s, "print", "größe + x", "    größe + x\n    ^"); /* columns, not bytes */
@@ -197,8 +199,12 @@ static void operators_bind_as_in_python(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values),   cmocka_unit_test(looks), cmocka_unit_test(names),
-		cmocka_unit_test(bounds),   cmocka_unit_test(mistakes), cmocka_unit_test(sorts),
+		cmocka_unit_test(values),
+		cmocka_unit_test(looks),
+		cmocka_unit_test(names),
+		cmocka_unit_test(bounds),
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(sorts),
 		cmocka_unit_test(operators_bind_as_in_python),
 	};
 

@@ -35,7 +35,8 @@ static void a_few_elements_are_told_themselves(void **state)
 	assert_string_equal(glance(s, "x[1, 2, 3]", false), "x[1, 2, 3]: float32 (), ready: 20.75\n");
 	assert_string_equal(glance(s, "x[0, :2, :3]", false),
 			    "x[0, :2, :3]: float32 (2, 3), ready: [[0.0 0.25 0.5] [2.5 2.75 3.0]]\n");
-	assert_string_equal(glance(s, "x[:1, :1, 8:]", false), "x[:1, :1, 8:]: float32 (1, 1, 2), ready: [[[2.0 2.25]]]\n");
+	assert_string_equal(glance(s, "x[:1, :1, 8:]", false),
+			    "x[:1, :1, 8:]: float32 (1, 1, 2), ready: [[[2.0 2.25]]]\n");
 	assert_string_equal(glance(s, "x[:2, :2, 9:]", false),
 			    "x[:2, :2, 9:]: float32 (2, 2, 1), ready: [[[2.25] [4.75]] [[17.25] [19.75]]]\n");
 	assert_string_equal(glance(s, "x[4:]", false), "x[4:]: float32 (0, 6, 10), ready: []\n");
@@ -65,7 +66,8 @@ static void integers_are_exact_and_nan_is_counted(void **state)
 	memcpy(image_at(&s->image, IMAGE_DATA, sizeof bits), bits, sizeof bits);
 	assert_non_null(strstr(glance(s, "@0x200000:f32:7", false), ": min 0, max inf, mean 0.25, 2 NaN\n"));
 	assert_non_null(strstr(glance(s, "@0x200000:f32:7:0", false), ": all NaN\n"));
-	assert_non_null(strstr(glance(s, "@0x200000:f32:7:0", true), "\"min\":null,\"max\":null,\"mean\":null,\"nan_count\":7"));
+	assert_non_null(strstr(glance(s, "@0x200000:f32:7:0", true),
+			       "\"min\":null,\"max\":null,\"mean\":null,\"nan_count\":7"));
 }
 
 static void what_cannot_be_looked_at_says_so(void **state)
@@ -73,7 +75,8 @@ static void what_cannot_be_looked_at_says_so(void **state)
 	struct session *s = *state;
 
 	assert_string_equal(glance(s, "nobody", false), "nobody: no such tensor here\n");
-	assert_string_equal(glance(s, "nobody", true), "{\"expression\":\"nobody\",\"error\":\"no such tensor here\"}\n");
+	assert_string_equal(glance(s, "nobody", true),
+			    "{\"expression\":\"nobody\",\"error\":\"no such tensor here\"}\n");
 	assert_non_null(strstr(glance(s, "x[9]", false), "x[9]: index 9 is out of range for axis 0 with size 4\n"));
 	assert_null(strstr(glance(s, "@0x10:f32:3", false), "["));
 	assert_non_null(strstr(glance(s, "x[", false), "x[: no such tensor here\n"));

@@ -77,12 +77,40 @@ static void unary(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		UNARY(negative, -2, 2), UNARY(abs, -2, 2),     UNARY(exp, -2, 2),       UNARY(log, 0.3, 3),
-		UNARY(sqrt, 0.3, 3),    UNARY(rsqrt, 0.3, 3),  UNARY(sin, -3, 3),       UNARY(cos, -3, 3),
-		UNARY(tanh, -2, 2),     UNARY(sigmoid, -3, 3), UNARY(erf, -2, 2),       UNARY(square, -2, 2),
-		UNARY(silu, -3, 3),     UNARY(gelu, -3, 3),    UNARY(gelu_tanh, -3, 3), UNARY(astype, -2, 2),
-		UNARY(floor, -3, 3),    UNARY(ceil, -3, 3),    UNARY(round, -3, 3),
-		UNARY(tan, -1, 1), UNARY(arcsin, -0.8, 0.8), UNARY(arccos, -0.8, 0.8), UNARY(arctan, -2, 2), UNARY(sinh, -2, 2), UNARY(cosh, -2, 2), UNARY(arcsinh, -2, 2), UNARY(arccosh, 1.3, 4), UNARY(arctanh, -0.8, 0.8), UNARY(expm1, -2, 2), UNARY(log1p, -0.6, 3), UNARY(log2, 0.3, 3), UNARY(log10, 0.3, 3), UNARY(erfinv, -0.8, 0.8), UNARY(sign, -3, 3),
+		UNARY(negative, -2, 2),
+		UNARY(abs, -2, 2),
+		UNARY(exp, -2, 2),
+		UNARY(log, 0.3, 3),
+		UNARY(sqrt, 0.3, 3),
+		UNARY(rsqrt, 0.3, 3),
+		UNARY(sin, -3, 3),
+		UNARY(cos, -3, 3),
+		UNARY(tanh, -2, 2),
+		UNARY(sigmoid, -3, 3),
+		UNARY(erf, -2, 2),
+		UNARY(square, -2, 2),
+		UNARY(silu, -3, 3),
+		UNARY(gelu, -3, 3),
+		UNARY(gelu_tanh, -3, 3),
+		UNARY(astype, -2, 2),
+		UNARY(floor, -3, 3),
+		UNARY(ceil, -3, 3),
+		UNARY(round, -3, 3),
+		UNARY(tan, -1, 1),
+		UNARY(arcsin, -0.8, 0.8),
+		UNARY(arccos, -0.8, 0.8),
+		UNARY(arctan, -2, 2),
+		UNARY(sinh, -2, 2),
+		UNARY(cosh, -2, 2),
+		UNARY(arcsinh, -2, 2),
+		UNARY(arccosh, 1.3, 4),
+		UNARY(arctanh, -0.8, 0.8),
+		UNARY(expm1, -2, 2),
+		UNARY(log1p, -0.6, 3),
+		UNARY(log2, 0.3, 3),
+		UNARY(log10, 0.3, 3),
+		UNARY(erfinv, -0.8, 0.8),
+		UNARY(sign, -3, 3),
 		{ "divide reciprocal", f_reciprocal, "2,3", 0.5, 2, true },
 		{ "multiply degrees", f_degrees, "2,3", -2, 2, true },
 		{ "where nan_to_num", f_nan_to_num, "2,3", -2, 2, true },
@@ -269,7 +297,8 @@ static bool scanned(void *context, int n_in, lb_tensor *const *in, int n_out, lb
 /* What no result uses does not count; NaN goes where it is used. */
 static void scans_beyond_numbers(void **state)
 {
-	static const float large[] = { 1e20f, 1e20f, 2 }, nan[] = { 1, NAN, 2 }, first[] = { 1, 0, 0 }, all[] = { 1, 1, 1 };
+	static const float large[] = { 1e20f, 1e20f, 2 }, nan[] = { 1, NAN, 2 }, first[] = { 1, 0, 0 },
+			   all[] = { 1, 1, 1 };
 	static const struct {
 		struct scanned of;
 		float wanted[3];
@@ -285,7 +314,8 @@ static void scans_beyond_numbers(void **state)
 		LB_SCOPE {
 			lb_tensor *x = lb_from_data(cases[i].of.x, 3 * sizeof(float), LB_SHAPE(3), LB_F32), *grad;
 			float got[3];
-			assert_true(lb_grad(scanned, (void *)&cases[i].of, 1, &x, &grad) && lb_copy_out(grad, got, sizeof got));
+			assert_true(lb_grad(scanned, (void *)&cases[i].of, 1, &x, &grad) &&
+				    lb_copy_out(grad, got, sizeof got));
 			for (int k = 0; k < 3; k++)
 				assert_true(isnan(cases[i].wanted[k]) ? isnan(got[k]) : got[k] == cases[i].wanted[k]);
 		}
@@ -296,7 +326,8 @@ struct spread {
 	bool root; /* lb_std() */
 	int ddof;
 	double x[6];
-	double gradient[6], second[6]; /* the gradient of all results' sum; the Hessian by the first number of each line */
+	double gradient[6],
+	    second[6]; /* the gradient of all results' sum; the Hessian by the first number of each line */
 };
 
 static bool spread_of(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
@@ -319,7 +350,10 @@ static bool gradient_of_spread(void *context, int n_in, lb_tensor *const *in, in
 
 static void are(int n, const double *wanted, lb_dtype dtype, lb_tensor *x)
 {
-	double got[6], room = dtype == LB_BF16 ? 0x1p-7 : dtype == LB_F16 ? 0x1p-10 : dtype == LB_F32 ? 0x1p-20 : 0x1p-49;
+	double got[6], room = dtype == LB_BF16  ? 0x1p-7
+			      : dtype == LB_F16 ? 0x1p-10
+			      : dtype == LB_F32 ? 0x1p-20
+						: 0x1p-49;
 
 	assert_int_equal(lb_dtype_of(x), dtype);
 	assert_true(lb_copy_out(lb_astype(x, LB_F64), got, (size_t)n * sizeof *got));
@@ -336,18 +370,33 @@ static void spreads(void **state)
 {
 	double a = 3 * sqrt(14), b = 2 * sqrt(21), c = 7 * sqrt(14), d = 14 * sqrt(7.0 / 3);
 	const struct spread cases[] = {
-		{ true, 0, { 1, 2, 4, 2, 2, 2 }, { -4 / a, -1 / a, 5 / a, NAN, NAN, NAN },
+		{ true,
+		  0,
+		  { 1, 2, 4, 2, 2, 2 },
+		  { -4 / a, -1 / a, 5 / a, NAN, NAN, NAN },
 		  { 2 / c, -3 / c, 1 / c, NAN, NAN, NAN } },
-		{ true, 1, { 1, 2, 4, 2, 2, 2 }, { -4 / b, -1 / b, 5 / b, NAN, NAN, NAN },
+		{ true,
+		  1,
+		  { 1, 2, 4, 2, 2, 2 },
+		  { -4 / b, -1 / b, 5 / b, NAN, NAN, NAN },
 		  { 2 / d, -3 / d, 1 / d, NAN, NAN, NAN } },
 		/* whose mean, if it were taken in halves, might be another number */
-		{ true, 0, { 0.1f, 0.1f, 0.1f, 4, 2, 1 }, { NAN, NAN, NAN, 5 / a, -1 / a, -4 / a },
+		{ true,
+		  0,
+		  { 0.1f, 0.1f, 0.1f, 4, 2, 1 },
+		  { NAN, NAN, NAN, 5 / a, -1 / a, -4 / a },
 		  { NAN, NAN, NAN, 0.5 / c, -1.5 / c, 1 / c } },
 		{ true, 3, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
 		{ true, 4, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
-		{ false, 0, { 1, 2, 4, 2, 2, 2 }, { -8 / 9.0, -2 / 9.0, 10 / 9.0, 0, 0, 0 },
+		{ false,
+		  0,
+		  { 1, 2, 4, 2, 2, 2 },
+		  { -8 / 9.0, -2 / 9.0, 10 / 9.0, 0, 0, 0 },
 		  { 4 / 9.0, -2 / 9.0, -2 / 9.0, 4 / 9.0, -2 / 9.0, -2 / 9.0 } },
-		{ false, 1, { 1, 2, 4, 2, 2, 2 }, { -4 / 3.0, -1 / 3.0, 5 / 3.0, 0, 0, 0 },
+		{ false,
+		  1,
+		  { 1, 2, 4, 2, 2, 2 },
+		  { -4 / 3.0, -1 / 3.0, 5 / 3.0, 0, 0, 0 },
 		  { 2 / 3.0, -1 / 3.0, -1 / 3.0, 2 / 3.0, -1 / 3.0, -1 / 3.0 } },
 		{ false, 3, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
 		{ false, 4, { 1, 2, 4, 2, 2, 2 }, { NAN, NAN, NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN, NAN, NAN } },
@@ -360,7 +409,8 @@ static void spreads(void **state)
 		LB_SCOPE {
 			struct spread of = cases[i / LENGTH(dtypes)];
 			lb_dtype dtype = dtypes[i % LENGTH(dtypes)];
-			lb_tensor *x = lb_astype(lb_from_data(of.x, sizeof of.x, LB_SHAPE(2, 3), LB_F64), dtype), *y, *got;
+			lb_tensor *x = lb_astype(lb_from_data(of.x, sizeof of.x, LB_SHAPE(2, 3), LB_F64), dtype), *y,
+				  *got;
 			lb_tensor *v = lb_from_data(first, sizeof first, LB_SHAPE(2, 3), LB_F64);
 			assert_true(gradient_of_spread(&of, 1, &x, 1, &got));
 			are(6, of.gradient, dtype, got);
@@ -469,13 +519,16 @@ FN(f_block_masked_mm, lb_block_masked_mm(a, b, 2, kept(2, 1), kept(2, 2), NULL))
 FN(f_block_masked_mm_b, lb_block_masked_mm(a, b, 2, NULL, NULL, kept(2, 1)))
 FN(f_block_factors, lb_block_masked_mm(a, b, 2, c, kept(2, 2), NULL))
 FN(f_segmented_mm, lb_segmented_mm(a, b, ranges()))
-FN(f_segmented_none, lb_add(lb_sum(lb_segmented_mm(a, b, lb_zeros(LB_SHAPE(0, 2), LB_I32)), LB_ALL_AXES, false), lb_sum(a, LB_ALL_AXES, false)))
+FN(f_segmented_none, lb_add(lb_sum(lb_segmented_mm(a, b, lb_zeros(LB_SHAPE(0, 2), LB_I32)), LB_ALL_AXES, false),
+			    lb_sum(a, LB_ALL_AXES, false)))
 FN(f_gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
-FN(f_block_masked, lb_block_masked_mm(a, b, 2, lb_slice(b, LB_RANGE(0, 2), LB_RANGE(0, 1)), lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)),
-				      lb_from_data((bool[]){ true, false }, 2, LB_SHAPE(2, 1), LB_BOOL)))
+FN(f_block_masked,
+   lb_block_masked_mm(a, b, 2, lb_slice(b, LB_RANGE(0, 2), LB_RANGE(0, 1)), lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)),
+		      lb_from_data((bool[]){ true, false }, 2, LB_SHAPE(2, 1), LB_BOOL)))
 FN(f_hadamard, lb_square(lb_hadamard_transform(a, 0)))
 FN(f_conv3d, lb_conv3d(a, b, ((lb_conv3d_options){ .padding = { 1 } })))
-FN(f_conv_transpose3d, lb_conv_transpose3d(a, b, ((lb_conv3d_options){ { 2, 1, 1 }, { 1, 0, 0 }, { 1, 1, 1 }, 1 }), LB_SHAPE(1, 0, 0)))
+FN(f_conv_transpose3d,
+   lb_conv_transpose3d(a, b, ((lb_conv3d_options){ { 2, 1, 1 }, { 1, 0, 0 }, { 1, 1, 1 }, 1 }), LB_SHAPE(1, 0, 0)))
 FN(f_convolve, lb_convolve(a, b, LB_CONVOLVE_SAME))
 FN(f_trunc, lb_multiply(lb_trunc(a), a))
 FN(f_conv_transpose, lb_conv_transpose2d(a, b, ((lb_conv_options){ { 2, 1 }, { 1, 0 }, { 1, 1 }, 1 }), LB_SHAPE(1, 0)))
@@ -1019,7 +1072,8 @@ static void quantisation(void **state)
 		}
 		grad_mark("quantized_matmul");
 
-		struct quantised two = { .q = lb_quantize(lb_random_normal(LB_SHAPE(2, ROWS, K), LB_F32, lb_key(6)), c.how, NULL),
+		struct quantised two = { .q = lb_quantize(lb_random_normal(LB_SHAPE(2, ROWS, K), LB_F32, lb_key(6)),
+							  c.how, NULL),
 					 .how = c.how };
 		lb_tensor *x = lb_random_normal(LB_SHAPE(3, 5, K), LB_F32, lb_key(7));
 		lb_tensor *y = lb_random_normal(LB_SHAPE(2, 2, 5, ROWS), LB_F32, lb_key(8)), *outs[2];
@@ -1057,7 +1111,8 @@ static lb_tensor *weighed(lb_tensor *y)
 {
 	lb_tensor *all[2] = { NULL };
 	for (int i = 0; y && i < 2; i++) {
-		lb_tensor *weight = lb_random_normal((lb_list){ lb_rank(y), lb_shape(y) }, LB_F32, lb_key(5 + (uint64_t)i));
+		lb_tensor *weight =
+		    lb_random_normal((lb_list){ lb_rank(y), lb_shape(y) }, LB_F32, lb_key(5 + (uint64_t)i));
 		all[i] = lb_sum(lb_multiply(weight, i ? lb_imag(y) : lb_real(y)), LB_ALL_AXES, false);
 	}
 	return lb_add(all[0], all[1]);
@@ -1139,7 +1194,9 @@ FN(c_stft, lb_stft(lb_real(a), lb_hanning(4), ((lb_stft_options){ .n = 4, .hop =
 FN(c_stft_edge, lb_stft(a, NULL, ((lb_stft_options){ .n = 3, .hop = 1, .ends = LB_STFT_EDGE })))
 FN(c_istft, lb_istft(a, lb_hamming(3), ((lb_stft_options){ .n = 4, .hop = 2 }), 6))
 FN(c_irfftn, lb_irfftn(a, LB_SHAPE(4, 5), LB_AXES(-1, 0), LB_FFT_ORTHO))
-FN(c_filtered, lb_irfft(lb_multiply(lb_rfft(lb_real(a), 0, 1, LB_FFT_BACKWARD), lb_rfft(lb_imag(a), 0, 1, LB_FFT_BACKWARD)), lb_dim(a, 1), 1, LB_FFT_BACKWARD))
+FN(c_filtered,
+   lb_irfft(lb_multiply(lb_rfft(lb_real(a), 0, 1, LB_FFT_BACKWARD), lb_rfft(lb_imag(a), 0, 1, LB_FFT_BACKWARD)),
+	    lb_dim(a, 1), 1, LB_FFT_BACKWARD))
 
 static const struct {
 	const char *name; /* of the operation, then more */
@@ -1147,31 +1204,92 @@ static const struct {
 	int n;
 	int64_t shapes[3][2]; /* 0: no such axis */
 } of_numbers[] = {
-#define F(name, n) { #name, f_##name, n, { { 2, 3 }, { 2, 3 } } }
-	F(negative, 1), F(exp, 1), F(log, 1), F(sqrt, 1), F(rsqrt, 1), F(sin, 1), F(cos, 1), F(tan, 1), F(arcsin, 1),
-	F(arccos, 1), F(arctan, 1), F(sinh, 1), F(cosh, 1), F(tanh, 1), F(arcsinh, 1), F(arccosh, 1), F(arctanh, 1),
-	F(log1p, 1), F(log2, 1), F(log10, 1), F(sigmoid, 1), F(abs, 1), F(add, 2), F(subtract, 2), F(multiply, 2),
-	F(divide, 2), F(power, 2),
+#define F(name, n) \
+	{ \
+		#name, f_##name, n, \
+		{ \
+			{ 2, 3 }, { 2, 3 } \
+		} \
+	}
+	F(negative, 1),
+	F(exp, 1),
+	F(log, 1),
+	F(sqrt, 1),
+	F(rsqrt, 1),
+	F(sin, 1),
+	F(cos, 1),
+	F(tan, 1),
+	F(arcsin, 1),
+	F(arccos, 1),
+	F(arctan, 1),
+	F(sinh, 1),
+	F(cosh, 1),
+	F(tanh, 1),
+	F(arcsinh, 1),
+	F(arccosh, 1),
+	F(arctanh, 1),
+	F(log1p, 1),
+	F(log2, 1),
+	F(log10, 1),
+	F(sigmoid, 1),
+	F(abs, 1),
+	F(add, 2),
+	F(subtract, 2),
+	F(multiply, 2),
+	F(divide, 2),
+	F(power, 2),
 #define A { 2, 3 }
-	{ "divide", c_reciprocal, 1, { A } }, { "abs log", c_log_abs, 1, { A } }, { "conjugate square", c_square, 1, { A } },
-	{ "sign", c_sign, 1, { A } }, { "astype", c_astype, 1, { A } }, { "multiply", c_broadcast, 2, { A, { 3 } } },
-	{ "power", c_power_3, 1, { A } }, { "where", c_where, 2, { A, A } }, { "real", c_real, 1, { A } },
-	{ "imag", c_imag, 1, { A } }, { "imag", c_mixed, 2, { A, A } }, { "prod", c_product, 1, { A } }, { "mean", c_mean, 1, { A } },
-	{ "max", c_max, 1, { A } }, { "min", c_min, 1, { A } }, { "var", c_var, 1, { A } }, { "sqrt std", c_std, 1, { A } },
-	{ "scan cumprod", c_cumprod, 1, { A } }, { "scan cumprod", c_cumprod_back, 1, { A } },
-	{ "add hadamard_transform", c_hadamard, 1, { { 2, 4 } } }, { "cumsum", c_cumsum, 1, { A } }, { "slice reshape", c_views, 1, { A } }, { "as_strided", c_strided, 1, { A } },
-	{ "take", c_take, 1, { A } }, { "concatenate", c_join, 2, { A, A } }, { "pad", c_pad, 1, { A } },
-	{ "slice_update", c_update, 2, { A, { 3 } } }, { "matmul", c_matmul, 2, { A, { 3, 4 } } },
-	{ "matmul", c_matmul, 2, { A, { 3 } } }, { "matmul", c_matmul_self, 1, { A } },
-	{ "addmm", c_addmm, 3, { A, { 3, 4 }, { 4 } } }, { "matmul einsum", c_einsum, 2, { A, { 4, 3 } } },
+	{ "divide", c_reciprocal, 1, { A } },
+	{ "abs log", c_log_abs, 1, { A } },
+	{ "conjugate square", c_square, 1, { A } },
+	{ "sign", c_sign, 1, { A } },
+	{ "astype", c_astype, 1, { A } },
+	{ "multiply", c_broadcast, 2, { A, { 3 } } },
+	{ "power", c_power_3, 1, { A } },
+	{ "where", c_where, 2, { A, A } },
+	{ "real", c_real, 1, { A } },
+	{ "imag", c_imag, 1, { A } },
+	{ "imag", c_mixed, 2, { A, A } },
+	{ "prod", c_product, 1, { A } },
+	{ "mean", c_mean, 1, { A } },
+	{ "max", c_max, 1, { A } },
+	{ "min", c_min, 1, { A } },
+	{ "var", c_var, 1, { A } },
+	{ "sqrt std", c_std, 1, { A } },
+	{ "scan cumprod", c_cumprod, 1, { A } },
+	{ "scan cumprod", c_cumprod_back, 1, { A } },
+	{ "add hadamard_transform", c_hadamard, 1, { { 2, 4 } } },
+	{ "cumsum", c_cumsum, 1, { A } },
+	{ "slice reshape", c_views, 1, { A } },
+	{ "as_strided", c_strided, 1, { A } },
+	{ "take", c_take, 1, { A } },
+	{ "concatenate", c_join, 2, { A, A } },
+	{ "pad", c_pad, 1, { A } },
+	{ "slice_update", c_update, 2, { A, { 3 } } },
+	{ "matmul", c_matmul, 2, { A, { 3, 4 } } },
+	{ "matmul", c_matmul, 2, { A, { 3 } } },
+	{ "matmul", c_matmul_self, 1, { A } },
+	{ "addmm", c_addmm, 3, { A, { 3, 4 }, { 4 } } },
+	{ "matmul einsum", c_einsum, 2, { A, { 4, 3 } } },
 	{ "sqrt norm", c_norm, 1, { A } },
 	{ "arccosh", c_arccosh_left, 1, { A } },
-	{ "eigh", c_eigh, 1, { { 3, 3 } } }, { "eigvalsh", c_eigvalsh, 1, { { 3, 3 } } },
-	{ "fft", c_fft, 1, { A } }, { "fft", c_fft, 1, { { 3, 4 } } }, { "ifft", c_ifft, 1, { A } }, { "fft 2", c_fftn, 1, { A } },
-	{ "ifft n", c_ifftn, 1, { { 4, 3 } } }, { "rfft", c_rfft, 1, { { 2, 6 } } }, { "rfft", c_rfft, 1, { { 2, 1 } } },
-	{ "rfft 5", c_rfft_5, 1, { A } }, { "rfft n", c_rfftn, 1, { { 4, 5 } } }, { "irfft", c_irfft, 1, { { 2, 4 } } },
-	{ "irfft 5", c_irfft_5, 1, { A } }, { "irfft n", c_irfftn, 1, { { 5, 2 } } },
-	{ "rfft stft", c_stft, 1, { { 2, 7 } } }, { "fft stft", c_stft_edge, 1, { { 4 } } }, { "irfft istft", c_istft, 1, { { 3, 3 } } },
+	{ "eigh", c_eigh, 1, { { 3, 3 } } },
+	{ "eigvalsh", c_eigvalsh, 1, { { 3, 3 } } },
+	{ "fft", c_fft, 1, { A } },
+	{ "fft", c_fft, 1, { { 3, 4 } } },
+	{ "ifft", c_ifft, 1, { A } },
+	{ "fft 2", c_fftn, 1, { A } },
+	{ "ifft n", c_ifftn, 1, { { 4, 3 } } },
+	{ "rfft", c_rfft, 1, { { 2, 6 } } },
+	{ "rfft", c_rfft, 1, { { 2, 1 } } },
+	{ "rfft 5", c_rfft_5, 1, { A } },
+	{ "rfft n", c_rfftn, 1, { { 4, 5 } } },
+	{ "irfft", c_irfft, 1, { { 2, 4 } } },
+	{ "irfft 5", c_irfft_5, 1, { A } },
+	{ "irfft n", c_irfftn, 1, { { 5, 2 } } },
+	{ "rfft stft", c_stft, 1, { { 2, 7 } } },
+	{ "fft stft", c_stft_edge, 1, { { 4 } } },
+	{ "irfft istft", c_istft, 1, { { 3, 3 } } },
 	{ "irfft rfft", c_filtered, 1, { { 2, 7 } } },
 #undef A
 #undef F
@@ -1189,7 +1307,8 @@ static void complex_numbers(void **state)
 				const int64_t *shape = of_numbers[i].shapes[k];
 				lb_list list = { shape[1] ? 2 : 1, shape };
 				for (int p = 0; p < 2; p++)
-					parts[2 * k + p] = lb_random_uniform(list, 0.3, 0.8, LB_F32, lb_key((uint64_t)(2 * k + p)));
+					parts[2 * k + p] =
+					    lb_random_uniform(list, 0.3, 0.8, LB_F32, lb_key((uint64_t)(2 * k + p)));
 				z[k] = lb_add(parts[2 * k], imaginary(parts[2 * k + 1]));
 			}
 			if (!lb_check_grad(of_parts, &fn, 2 * n, parts, (lb_check_options){ 0 }) ||
@@ -1204,7 +1323,8 @@ static void complex_numbers(void **state)
 			lb_tensor *along[3], *value, *push, *sum = lb_zeros(LB_SHAPE(), LB_F32);
 			for (int k = 0; k < n; k++) {
 				along[k] = lb_multiply(z[k], imaginary(lb_full(LB_SHAPE(), 0.5, LB_F32)));
-				sum = lb_add(sum, lb_sum(lb_real(lb_multiply(lb_conjugate(of_z[k]), along[k])), LB_ALL_AXES, false));
+				sum = lb_add(sum, lb_sum(lb_real(lb_multiply(lb_conjugate(of_z[k]), along[k])),
+							 LB_ALL_AXES, false));
 			}
 			if (!lb_jvp(of_complex, &fn, n, z, along, 1, &value, &push))
 				fail_msg("%s: %s", of_numbers[i].name, lb_error_message());
@@ -1348,9 +1468,8 @@ static void every_operation(void **state)
 		if (!lb_rules[op] != !!why)
 			fail_msg("%s: %s", lb_ops[op].name,
 				 why ? "has a rule after all" : "has neither rule nor reason");
-		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_TO_FP8 &&
-		    op != LB_OP_FROM_FP8 && op != LB_OP_PARTITION &&
-		    op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU && op != LB_OP_EIG)
+		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE && op != LB_OP_TO_FP8 && op != LB_OP_FROM_FP8 &&
+		    op != LB_OP_PARTITION && op != LB_OP_QR && op != LB_OP_SVD && op != LB_OP_LU && op != LB_OP_EIG)
 			fail_msg("%s: its rule is not tested", lb_ops[op].name);
 	}
 }
@@ -1358,12 +1477,24 @@ static void every_operation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unary),      cmocka_unit_test(binary),          cmocka_unit_test(views),
-		cmocka_unit_test(reductions), cmocka_unit_test(products),        cmocka_unit_test(gathers),
-		cmocka_unit_test(linear_algebra), cmocka_unit_test(scans_beyond_numbers),
-		cmocka_unit_test(spreads), cmocka_unit_test(spreads_of_one),
-		cmocka_unit_test(models),     cmocka_unit_test(corners),         cmocka_unit_test(quantisation),
-		cmocka_unit_test(steps),      cmocka_unit_test(complex_numbers),   cmocka_unit_test(factors_of_zero), cmocka_unit_test(complex_transforms), cmocka_unit_test(every_operation),
+		cmocka_unit_test(unary),
+		cmocka_unit_test(binary),
+		cmocka_unit_test(views),
+		cmocka_unit_test(reductions),
+		cmocka_unit_test(products),
+		cmocka_unit_test(gathers),
+		cmocka_unit_test(linear_algebra),
+		cmocka_unit_test(scans_beyond_numbers),
+		cmocka_unit_test(spreads),
+		cmocka_unit_test(spreads_of_one),
+		cmocka_unit_test(models),
+		cmocka_unit_test(corners),
+		cmocka_unit_test(quantisation),
+		cmocka_unit_test(steps),
+		cmocka_unit_test(complex_numbers),
+		cmocka_unit_test(factors_of_zero),
+		cmocka_unit_test(complex_transforms),
+		cmocka_unit_test(every_operation),
 		cmocka_unit_test(no_gradient_of_codes),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);

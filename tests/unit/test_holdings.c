@@ -108,8 +108,9 @@ static void a_mark_is_compared_with(void **state)
 	static const int64_t shape[] = { 4, 6, 10 };
 	struct session *s = *state;
 
-	holds(memory(s, "--since nowhere"), "memory: --since takes a mark (there is none yet), a file of `memory --save`, or a core: "
-					    "nowhere: No such file or directory");
+	holds(memory(s, "--since nowhere"),
+	      "memory: --since takes a mark (there is none yet), a file of `memory --save`, or a core: "
+	      "nowhere: No such file or directory");
 	assert_string_equal(memory(s, "mark before"), "mark before: 109 B in use, 0 tensors\n");
 	holds(memory(s, "--since before"), "by site\n  nothing has changed\n");
 	uint64_t b = image_buffer(&s->image, 2, IMAGE_DATA + 0x4000, 960);
@@ -140,7 +141,9 @@ static void a_file_is_compared_with(void **state)
 
 	assert_true(fd >= 0);
 	s->context.marks = NULL;
-	holds(memory(s, "--since 5"), "memory: --since takes a file of `memory --save`, or a core; marks are gdb's: 5: No such file or directory");
+	holds(
+	    memory(s, "--since 5"),
+	    "memory: --since takes a file of `memory --save`, or a core; marks are gdb's: 5: No such file or directory");
 	snprintf(line, sizeof line, "--save %s", path);
 	holds(memory(s, line), "by site\n");
 	close(fd); /* another file has its name now */

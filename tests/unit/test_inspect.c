@@ -338,8 +338,10 @@ static void tensors_are_listed(void **state)
 	       "#3  lazy          float32  (4, 6, 10)  lazy   exp        960 B\n"
 	       "2 tensors of 18: 1 ready (960 B), 1 lazy (960 B once evaluated)\n");
 	/* the highest first; what has no value last */
-	says(&s, "list [lfu]* --sort max", "bytes    max\n#2   layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B  59.75\n");
-	says(&s, "list [lfu]* --sort max", "0\n#3   lazy          float32  (4, 6, 10)  lazy   exp        960 B      -\n9 tensors");
+	says(&s, "list [lfu]* --sort max",
+	     "bytes    max\n#2   layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B  59.75\n");
+	says(&s, "list [lfu]* --sort max",
+	     "0\n#3   lazy          float32  (4, 6, 10)  lazy   exp        960 B      -\n9 tensors");
 	says(&s, "list [lfu]* --sort min --json", "\"min\":null}");
 	/* a buffer counts once, whoever uses it */
 	image_set(&s.image, LB_KIND_BUFFER, 0, "refs", 2);

@@ -128,7 +128,8 @@ static void hessian_times_a_vector(void **state)
 	LB_SCOPE {
 		static const double x[] = { 2, 3, 5 }, v[] = { 1, -1, 4 };
 		/* the Hessian: 2, 4, 6 on the diagonal, beside it the third coordinate */
-		static const double expected[] = { 2 * 1 + 5 * -1 + 3 * 4, 5 * 1 + 4 * -1 + 2 * 4, 3 * 1 + 2 * -1 + 6 * 4 };
+		static const double expected[] = { 2 * 1 + 5 * -1 + 3 * 4, 5 * 1 + 4 * -1 + 2 * 4,
+						   3 * 1 + 2 * -1 + 6 * 4 };
 		lb_tensor *at = lb_from_data(x, sizeof x, LB_SHAPE(3), LB_F64), *gradient, *d;
 		lb_tensor *along = lb_from_data(v, sizeof v, LB_SHAPE(3), LB_F64);
 		assert_true(lb_jvp(gradient_of_cubic, NULL, 1, &at, &along, 1, &gradient, &d));
@@ -277,7 +278,8 @@ static void errors(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		lb_tensor *x = number(1), *i = lb_ones(LB_SHAPE(), LB_I32), *wide = lb_ones(LB_SHAPE(2), LB_F64), *none = NULL;
+		lb_tensor *x = number(1), *i = lb_ones(LB_SHAPE(), LB_I32), *wide = lb_ones(LB_SHAPE(2), LB_F64),
+			  *none = NULL;
 		lb_tensor *out, *d;
 		assert_false(lb_jvp(identity, NULL, 1, &i, &x, 1, &out, &d));
 		assert_true(error_has("jvp: input 0 int32 tangents NULL"));
@@ -319,8 +321,13 @@ static void leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(several_results), TEST(dtypes), TEST(hessian_times_a_vector), TEST(transformations),
-		TEST(linear_in_the_cotangent), TEST(errors), TEST(leaks),
+		TEST(several_results),
+		TEST(dtypes),
+		TEST(hessian_times_a_vector),
+		TEST(transformations),
+		TEST(linear_in_the_cotangent),
+		TEST(errors),
+		TEST(leaks),
 	};
 	return cmocka_run_group_tests_name("jvp", tests, NULL, NULL);
 }

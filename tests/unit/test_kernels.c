@@ -239,8 +239,8 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 	for (int i = 0; i < n; i++)
 		in[i] = make_strided(op == LB_OP_WHERE && i == 0 ? LB_BOOL : dtype, rank, shape);
 	char *out = run_one(&exec_all, op, in, n, to);
-	bool approximate = (op >= LB_OP_EXP && op <= LB_OP_ERF) || op == LB_OP_POWER || op == LB_OP_LOGADDEXP ||
-			   op == LB_OP_ARCTAN2;
+	bool approximate =
+	    (op >= LB_OP_EXP && op <= LB_OP_ERF) || op == LB_OP_POWER || op == LB_OP_LOGADDEXP || op == LB_OP_ARCTAN2;
 	for (int64_t i = 0; i < size_of(&in[0]); i++) {
 		const char *at[3];
 		for (int k = 0; k < 3; k++)
@@ -262,8 +262,9 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 				slack /= fmax(fabs(wanted), 1e-12);
 			check_near(real_of(got, to, 0), wanted, dtype, slack, lb_ops[op].name, i);
 		} else {
-			__int128 wanted = int_result(op, dtype == LB_BOOL ? 1 : 8 * (int)width(dtype), wide_of(at[0], in[0].dtype),
-						     wide_of(at[1], dtype), wide_of(at[2], dtype));
+			__int128 wanted =
+			    int_result(op, dtype == LB_BOOL ? 1 : 8 * (int)width(dtype), wide_of(at[0], in[0].dtype),
+				       wide_of(at[1], dtype), wide_of(at[2], dtype));
 			uint64_t value = (uint64_t)wanted;
 			if (to == LB_BOOL)
 				value = wanted != 0;
@@ -338,9 +339,12 @@ static void instruction_sets_agree(void **state)
 static void special_values_of_vector_math(void **state)
 {
 	(void)state;
-	static const int ops[] = { LB_OP_EXP, LB_OP_LOG,  LB_OP_SIN,   LB_OP_COS,   LB_OP_TANH,     LB_OP_SIGMOID,
-				   LB_OP_ERF, LB_OP_SQRT, LB_OP_RSQRT, LB_OP_POWER, LB_OP_LOGADDEXP,
-				   LB_OP_ARCTAN2, LB_OP_TAN, LB_OP_ARCSIN, LB_OP_ARCCOS, LB_OP_ARCTAN, LB_OP_SINH, LB_OP_COSH, LB_OP_ARCSINH, LB_OP_ARCCOSH, LB_OP_ARCTANH, LB_OP_EXPM1, LB_OP_LOG1P, LB_OP_LOG2, LB_OP_LOG10, LB_OP_ERFINV };
+	static const int ops[] = { LB_OP_EXP,       LB_OP_LOG,     LB_OP_SIN,   LB_OP_COS,     LB_OP_TANH,
+				   LB_OP_SIGMOID,   LB_OP_ERF,     LB_OP_SQRT,  LB_OP_RSQRT,   LB_OP_POWER,
+				   LB_OP_LOGADDEXP, LB_OP_ARCTAN2, LB_OP_TAN,   LB_OP_ARCSIN,  LB_OP_ARCCOS,
+				   LB_OP_ARCTAN,    LB_OP_SINH,    LB_OP_COSH,  LB_OP_ARCSINH, LB_OP_ARCCOSH,
+				   LB_OP_ARCTANH,   LB_OP_EXPM1,   LB_OP_LOG1P, LB_OP_LOG2,    LB_OP_LOG10,
+				   LB_OP_ERFINV };
 	static const double values[] = { 0.0,   -0.0,   INFINITY, -INFINITY, NAN,    1,        -1,    2,    -2,   0.5,
 					 -0.5,  3,      1e-45,    -1e-45,    1e-40,  -1e-40,   1e-38, 88.7, 88.8, 89,
 					 -87.4, -100,   -103.9,   -104,      709.7,  -745,     1e5,   -1e5, 1e10, 1e22,

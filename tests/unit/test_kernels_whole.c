@@ -139,14 +139,14 @@ static void sum_line(const struct lb_view *x, int axis, int64_t line, int64_t in
 static void running_sums(void **state)
 {
 	(void)state;
-	static const int64_t sizes[][3] = { { 3, 5, 7 }, { 1, 1, 700 }, { 19, 1, 300 }, { 2, 9, 600 }, { 2, 40, 1 },
-					    { 2, 0, 3 } };
+	static const int64_t sizes[][3] = { { 3, 5, 7 },   { 1, 1, 700 }, { 19, 1, 300 },
+					    { 2, 9, 600 }, { 2, 40, 1 },  { 2, 0, 3 } };
 	for (int dtype = LB_U8; dtype < LB_DTYPES; dtype++)
 		for (int s = 0; s < 6; s++)
 			for (int way = 0; way < 16; way++) {
 				int axis = way % 4 % 3, parts = dtype == LB_C64 ? 2 : 1;
-				struct lb_view x = way < 8 ? make_view(dtype, 3, sizes[s])
-							   : make_strided(dtype, 3, sizes[s]);
+				struct lb_view x =
+				    way < 8 ? make_view(dtype, 3, sizes[s]) : make_strided(dtype, 3, sizes[s]);
 				bool reverse = way & 1, inclusive = way & 2;
 				int64_t size = size_of(&x), inner = lb_shape_size(2 - axis, sizes[s] + axis + 1);
 				char *got = keep(size * width(dtype));
@@ -240,8 +240,8 @@ static void orders(void **state)
 	for (int dtype = 0; dtype < LB_C64; dtype++) {
 		for (int s = 0; s < 5; s++)
 			for (int way = 0; way < 6; way++) {
-				struct lb_view x = way < 3 ? make_view(dtype, 3, sizes[s])
-							   : make_strided(dtype, 3, sizes[s]);
+				struct lb_view x =
+				    way < 3 ? make_view(dtype, 3, sizes[s]) : make_strided(dtype, 3, sizes[s]);
 				check_sorted(&x, way % 3);
 				free_kept();
 			}
@@ -363,8 +363,8 @@ static void normals_are_box_mullers(void **state)
 			assert_memory_equal(x, y, sizeof x);
 			tiles->random_words(key, first, LB_PHILOX_CHOICES, words);
 			for (int i = 0; i < N; i++)
-				assert_int_equal(words[i], lb_philox(key, first + (uint64_t)i / 4,
-								     LB_PHILOX_CHOICES).w[i % 4]);
+				assert_int_equal(words[i],
+						 lb_philox(key, first + (uint64_t)i / 4, LB_PHILOX_CHOICES).w[i % 4]);
 		}
 	}
 	assert_true(worst > 0 && worst < 4e-7);
@@ -379,7 +379,8 @@ static void rows_of_halves_add_up_on_each_instruction_set(void **state)
 	for (int dtype = LB_F16; dtype <= LB_BF16; dtype++)
 		for (int m = 1; m <= ROWS_MOST; m++)
 			for (int n = 1; n <= COLUMNS_MOST; n += 1 + m % 3) {
-				float x[ROWS_MOST], wanted[COLUMNS_MOST + 1], sums[COLUMNS_MOST + 1], rows[ROWS_MOST][COLUMNS_MOST];
+				float x[ROWS_MOST], wanted[COLUMNS_MOST + 1], sums[COLUMNS_MOST + 1],
+				    rows[ROWS_MOST][COLUMNS_MOST];
 				uint16_t *halves = keep(((m - 1) * STRIDE + n) * 2);
 				for (int i = 0; i < m; i++) {
 					x[i] = (float)(int)(draw() % 2001) / 1000 - 1;
@@ -407,9 +408,11 @@ static void rows_of_halves_add_up_on_each_instruction_set(void **state)
 						sums[j] = (float)(j * j);
 					lb_tiles_of((enum lb_isa)level)->combine(n, sums, m, x, halves, STRIDE, dtype);
 					for (int j = 0; j <= n; j++)
-						if (memcmp(&sums[j], &wanted[j], 4) != 0 && !(isnan(sums[j]) && isnan(wanted[j])))
-							fail_msg("level %d, %s, %d x %d at %d: %a, should be %a", level, lb_dtypes[dtype].name, m, n,
-								 j, (double)sums[j], (double)wanted[j]);
+						if (memcmp(&sums[j], &wanted[j], 4) != 0 &&
+						    !(isnan(sums[j]) && isnan(wanted[j])))
+							fail_msg("level %d, %s, %d x %d at %d: %a, should be %a", level,
+								 lb_dtypes[dtype].name, m, n, j, (double)sums[j],
+								 (double)wanted[j]);
 				}
 				free_kept();
 			}
@@ -570,8 +573,8 @@ static void reductions_of_one(void **state)
 {
 	enum { N = 130, HALF = N / 2 };
 	static const int ops[] = { LB_OP_SUM, LB_OP_MEAN, LB_OP_MAX, LB_OP_MIN, LB_OP_PROD };
-	static const uint32_t special[] = { 0, 1u << 31, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc01234, 0x7fa00001, 1,
-					    0x80000001, 0x7f7fffff };
+	static const uint32_t special[] = { 0,          1u << 31,   0x7f800000, 0xff800000, 0x7fc00000,
+					    0xffc01234, 0x7fa00001, 1,          0x80000001, 0x7f7fffff };
 	uint32_t values[N], spread[3 * N], many[N], few[N];
 
 	(void)state;
@@ -583,7 +586,9 @@ static void reductions_of_one(void **state)
 		spread[3 * i] = values[i];
 	}
 	for (int k = 0; k < 5; k++) {
-		struct lb_view x = { .data = values, .dtype = LB_F32, .rank = 2, .shape = { N, 1 }, .strides = { 1, 1 } };
+		struct lb_view x = {
+			.data = values, .dtype = LB_F32, .rank = 2, .shape = { N, 1 }, .strides = { 1, 1 }
+		};
 		check_ok(lb_kernel_reduce(&exec_all, ops[k], &x, 2, 0, many, LB_F32));
 		for (int n = 1; n <= HALF; n++) {
 			struct lb_view y = { .dtype = LB_F32, .rank = 3, .shape = { 1, n, 1 }, .strides = { 7, 1, 9 } };
@@ -730,7 +735,7 @@ static void norm_rows(void **state)
 	static float x[MOST], weight[MOST], bias[MOST], y[MOST], first[MOST];
 	static const struct {
 		double offset, range, eps;
-	} kinds[] = { { 0, 1, 1e-5 },	   { 5000, 0.5, 1e-5 }, { -3, 1e-12, 1e-12 }, { 0, 1e-33, 0 },
+	} kinds[] = { { 0, 1, 1e-5 },   { 5000, 0.5, 1e-5 }, { -3, 1e-12, 1e-12 }, { 0, 1e-33, 0 },
 		      { 1e4, 0, 1e-5 }, { 0, 1e30, 1e-5 },   { 3e38, 3e37, 0 } };
 	for (int kind = 0; kind < 7; kind++)
 		for (int n = 1; n <= MOST; n += n < 140 ? 3 : 61)
@@ -761,7 +766,8 @@ static void norm_rows(void **state)
 					for (int i = 0; i < n; i++) {
 						double normed = (x[i] - mean) * scale * (w ? w[i] : 1);
 						double right = normed + (b ? b[i] : 0);
-						assert_true(fabs(y[i] - right) <= 4e-7 * (fabs(normed) + fabs(right)) + 1e-7);
+						assert_true(fabs(y[i] - right) <=
+							    4e-7 * (fabs(normed) + fabs(right)) + 1e-7);
 					}
 				}
 			}
@@ -834,10 +840,10 @@ static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_
 static void products(void **state)
 {
 	(void)state;
-	static const int64_t sizes[][4] = { { 2, 3, 4, 5 },    { 1, 1, 1, 1 },      { 3, 40, 50, 30 },
-					    { 2, 33, 1, 700 }, { 1, 1, 300, 70 },   { 2, 5, 6, 0 },
-					    { 0, 2, 2, 2 },    { 1, 130, 67, 129 }, { 1, 20, 1100, 3 },
-					    { 1, 3, 20, 2100 }, { 1, 257, 700, 70 }, { 2, 321, 193, 131 },
+	static const int64_t sizes[][4] = { { 2, 3, 4, 5 },      { 1, 1, 1, 1 },      { 3, 40, 50, 30 },
+					    { 2, 33, 1, 700 },   { 1, 1, 300, 70 },   { 2, 5, 6, 0 },
+					    { 0, 2, 2, 2 },      { 1, 130, 67, 129 }, { 1, 20, 1100, 3 },
+					    { 1, 3, 20, 2100 },  { 1, 257, 700, 70 }, { 2, 321, 193, 131 },
 					    { 1, 64, 1090, 100 } };
 	for (int dtype = LB_F16; dtype <= LB_C64; dtype++)
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)

@@ -31,8 +31,10 @@ static void at_once(void **state)
 	FAILS_AT_ONCE(lb_tri_inv(of(LB_I32, LB_SHAPE(3, 3)), true), "tri_inv int32");
 	FAILS_AT_ONCE(lb_cholesky(MATRIX(3, 2), false), "cholesky (3,2)");
 	FAILS_AT_ONCE(lb_inv(of(LB_C64, LB_SHAPE(2, 2))), "inv: of complex64: takes float32 and float64");
-	FAILS_AT_ONCE(lb_solve(of(LB_C64, LB_SHAPE(2, 2)), MATRIX(2, 2)), "solve: of complex64: takes float32 and float64");
-	FAILS_AT_ONCE(lb_eigvals(of(LB_F16, LB_SHAPE(2, 2))), "eigvals: of float16: takes float32, float64 and complex64; cast");
+	FAILS_AT_ONCE(lb_solve(of(LB_C64, LB_SHAPE(2, 2)), MATRIX(2, 2)),
+		      "solve: of complex64: takes float32 and float64");
+	FAILS_AT_ONCE(lb_eigvals(of(LB_F16, LB_SHAPE(2, 2))),
+		      "eigvals: of float16: takes float32, float64 and complex64; cast");
 	FAILS_AT_ONCE(lb_det(of(LB_C64, LB_SHAPE(2, 2))), "det: complex64 lb_eigvals");
 	FAILS_AT_ONCE(lb_det(MATRIX(1, 2)), "det (1,2)");
 	FAILS_AT_ONCE(lb_pinv(of(LB_F32, LB_SHAPE(3))), "pinv: svd (3)");
@@ -50,7 +52,8 @@ static void at_once(void **state)
 	FAILS_AT_ONCE(lb_cross(of(LB_F32, LB_SHAPE(3)), MATRIX(3, 3), 0), "cross (3) -2");
 	LB_SCOPE { /* as the error of det advises: (1 + 2i) 5 - 3i 4 */
 		float parts[] = { 1, 2, 0, 3, 4, 0, 5, 0 };
-		lb_tensor *det = lb_prod(lb_eigvals(lb_from_data(parts, sizeof parts, LB_SHAPE(2, 2), LB_C64)), LB_AXES(-1), false);
+		lb_tensor *det =
+		    lb_prod(lb_eigvals(lb_from_data(parts, sizeof parts, LB_SHAPE(2, 2), LB_C64)), LB_AXES(-1), false);
 		assert_true(fabs(lb_item(lb_real(det)) - 5) < 1e-4 && fabs(lb_item(lb_imag(det)) + 2) < 1e-4);
 	}
 	LB_SCOPE {
@@ -107,7 +110,8 @@ static void when_computed(void **state)
 	FAILS(lb_inv(values(flat)), "inv matrix 1 singular");
 	FAILS(lb_solve(values(flat), lb_ones(LB_SHAPE(2), LB_F32)), "solve matrix 1 singular");
 	FAILS(lb_tri_inv(values(zero), false), "tri_inv matrix 1 singular");
-	FAILS(lb_solve_triangular(values(zero), lb_ones(LB_SHAPE(2), LB_F32), false), "solve_triangular matrix 1 singular");
+	FAILS(lb_solve_triangular(values(zero), lb_ones(LB_SHAPE(2), LB_F32), false),
+	      "solve_triangular matrix 1 singular");
 	FAILS(lb_cholesky(values(saddle), false), "cholesky matrix 1 positive definite");
 	FAILS(lb_svdvals(values(broken)), "svd NaN");
 	FAILS(part_of_svd(values(broken)), "svd NaN");
@@ -168,7 +172,9 @@ static void complex_matrices(void **state)
 		assert_int_equal(lb_dtype_of(u), LB_C64);
 		lb_tensor *none = lb_zeros(LB_SHAPE(2, 0, 3), LB_C64);
 		assert_true(lb_svd(none, &u, &s, &vt));
-		assert_int_equal(lb_item_int(lb_array_equal(vt, lb_broadcast_to(lb_eye(3, 3, 0, LB_F32), LB_SHAPE(2, 3, 3)), false)), 1);
+		assert_int_equal(
+		    lb_item_int(lb_array_equal(vt, lb_broadcast_to(lb_eye(3, 3, 0, LB_F32), LB_SHAPE(2, 3, 3)), false)),
+		    1);
 		assert_int_equal(lb_size(s), 0);
 		x = lb_multiply(x, lb_full(LB_SHAPE(), INFINITY, LB_C64));
 		assert_false(lb_eval(lb_eigvals(x)));
@@ -183,7 +189,8 @@ static void damaged_record(void **state)
 	LB_SCOPE {
 		lb_tensor *x = lb_eye(40, 40, 0, LB_F32), *y;
 		const int64_t params[LB_PARAMS] = { 0, 1 }, shape[] = { 40 };
-		y = lb_remake(&(struct lb_recipe){ .op = LB_OP_EIGVALSH, .dtype = LB_F32, .shape = { 1, shape }, .params = params, .n = 1, .x = &x });
+		y = lb_remake(&(struct lb_recipe){
+		    .op = LB_OP_EIGVALSH, .dtype = LB_F32, .shape = { 1, shape }, .params = params, .n = 1, .x = &x });
 		assert_non_null(y);
 		assert_int_equal(y->params[1], 0);
 		assert_true(lb_eval(y));
@@ -221,8 +228,9 @@ static void in_a_debugger(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(at_once), TEST(when_computed), TEST(matrices_without_elements), TEST(singular_factors),
-		TEST(complex_matrices), TEST(damaged_record), TEST(one_operation), TEST(in_a_debugger),
+		TEST(at_once),          TEST(when_computed),    TEST(matrices_without_elements),
+		TEST(singular_factors), TEST(complex_matrices), TEST(damaged_record),
+		TEST(one_operation),    TEST(in_a_debugger),
 	};
 	return cmocka_run_group_tests_name("linalg", tests, NULL, NULL);
 }

@@ -128,7 +128,8 @@ static void nor_in_json(void **state)
 /* Two columns for wide characters, none for marks that combine. */
 static void wide_names_keep_columns(void **state)
 {
-	static const char *const names[] = { "plain", "\xe6\x9d\xb1\xe4\xba\xac", "e\xcc\x81t\xc3\xa9", "\xf0\x9f\x94\xa5" };
+	static const char *const names[] = { "plain", "\xe6\x9d\xb1\xe4\xba\xac", "e\xcc\x81t\xc3\xa9",
+					     "\xf0\x9f\x94\xa5" };
 	static const int columns[] = { 5, 4, 3, 2 };
 	char row[64];
 
@@ -172,14 +173,16 @@ static void filters_go_together(void **state)
 		says(self, "list", "--op matmul", " y ");
 		is_silent_about(self, "list", "--op matmul", " x ");
 		says(self, "list", "--op 'mat*' --state lazy", " y ");
-		says(self, "list", "--op mtmul", "list: no tensor is of an operation 'mtmul'; there are full, data, matmul");
+		says(self, "list", "--op mtmul",
+		     "list: no tensor is of an operation 'mtmul'; there are full, data, matmul");
 		says(self, "list", "--op cbrt --state lazy", "list: no tensor is of an operation 'cbrt'");
 		says(self, "list", "--op sqrt", "0 tensors of ");
 		says(self, "list", "--shape '(*, 64)'", "1 tensor of ");
 		says(self, "list", "--shape (4, ...)", "3 tensors of ");
 		says(self, "list", "--shape '(... , 8)'", "2 tensors of ");
 		says(self, "list", "--shape '()'", "0 tensors of ");
-		says(self, "list", "--shape '(a, 2)'", "list: --shape takes sizes, as '(2, *, 64)': * is any size, ... any number");
+		says(self, "list", "--shape '(a, 2)'",
+		     "list: --shape takes sizes, as '(2, *, 64)': * is any size, ... any number");
 		says(self, "list", "--bytes '>1K'", "1 tensor of ");
 		says(self, "list", "--bytes '<=16' --state ready", "2 tensors of ");
 		says(self, "list", "--bytes 8", " inf ");
@@ -200,7 +203,8 @@ static void filters_go_together(void **state)
 		snprintf(line, sizeof line, "list: no tensor was made by a thread '1'; there are %d", (int)getpid());
 		says(self, "list", "--thread 1", line);
 		says(self, "list", "--scope filters_go_*", "5 tensors");
-		says(self, "list", "--scope main", "list: no scope is open that 'main' has opened; there are those of filters_go_together");
+		says(self, "list", "--scope main",
+		     "list: no scope is open that 'main' has opened; there are those of filters_go_together");
 		session_says(self, "list", "");
 		struct lbx_tensors *tensors;
 		session_forget(self);
@@ -211,13 +215,16 @@ static void filters_go_together(void **state)
 		lb_named("later", lb_sqrt(y));
 		says(self, "list", "--since before", " later ");
 		says(self, "list", "--since before", "1 tensor of ");
-		says(self, "list", "--since then", "list: --since takes a mark, and there is none called 'then': there are before");
+		says(self, "list", "--since then",
+		     "list: --since takes a mark, and there is none called 'then': there are before");
 	}
-	says(self, "list", "--since /proc/self/exe", "none called '/proc/self/exe': there are before; what has changed since a file or a core "
-						     "`memory --since FILE` tells");
+	says(self, "list", "--since /proc/self/exe",
+	     "none called '/proc/self/exe': there are before; what has changed since a file or a core "
+	     "`memory --since FILE` tells");
 	self->context.marked = NULL;
-	says(self, "list", "--since before", "list: --since takes a mark of `memory mark NAME`, which gdb keeps; what has changed since a file "
-					     "or a core `memory --since FILE` tells");
+	says(self, "list", "--since before",
+	     "list: --since takes a mark of `memory mark NAME`, which gdb keeps; what has changed since a file "
+	     "or a core `memory --since FILE` tells");
 	lbx_marked_deinit(&marked);
 }
 

@@ -76,7 +76,8 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_segmented_mm(x23(), x32, of(LB_F32, LB_SHAPE(2))), "segmented_mm float32");
 	FAILS_AT_ONCE(lb_gather_mm(x23(), VECTOR(3), NULL, NULL), "gather_mm (2,3) (3)");
 	FAILS_AT_ONCE(lb_gather_mm(x23(), x23(), VECTOR(3), NULL), "gather_mm float32");
-	FAILS_AT_ONCE(lb_gather_mm(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2)), NULL, NULL), "int32 lb_astype");
+	FAILS_AT_ONCE(lb_gather_mm(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2)), NULL, NULL),
+		      "int32 lb_astype");
 	FAILS_AT_ONCE(lb_hadamard_transform(x23(), 0), "hadamard_transform (2,3) 12");
 	FAILS_AT_ONCE(lb_hadamard_transform(of(LB_F32, LB_SHAPE(2, 0)), 0), "hadamard_transform (2,0)");
 	FAILS_AT_ONCE(lb_conv3d(image, image, (lb_conv3d_options){ .groups = 1 }), "conv3d five axes");
@@ -86,8 +87,10 @@ static void composed(void **state)
 	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, o, LB_SHAPE()), "conv_transpose2d groups");
 	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .padding = { 2 } }, LB_SHAPE()),
 		      "conv_transpose2d padding");
-	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .groups = 1 }, LB_SHAPE(1)), "output_padding");
-	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .stride = { INT64_MAX } }, LB_SHAPE()), "stride");
+	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .groups = 1 }, LB_SHAPE(1)),
+		      "output_padding");
+	FAILS_AT_ONCE(lb_conv_transpose2d(image, image, (lb_conv_options){ .stride = { INT64_MAX } }, LB_SHAPE()),
+		      "stride");
 	FAILS_AT_ONCE(lb_conv_transpose1d(image, x23(), o, 0), "conv_transpose1d three axes");
 	FAILS_AT_ONCE(lb_conv_transpose2d(of(LB_I32, LB_SHAPE(1, 2, 2, 4)), of(LB_I32, LB_SHAPE(4, 1, 1, 4)),
 					  (lb_conv_options){ .groups = 1 }, LB_SHAPE()),
@@ -287,9 +290,9 @@ static void site_of_the_caller(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layers), cmocka_unit_test(composed),     cmocka_unit_test(attention),          cmocka_unit_test(convolutions),
-		cmocka_unit_test(gradients),  cmocka_unit_test(order_and_choice),   cmocka_unit_test(summations),
-		cmocka_unit_test(nothing_in), cmocka_unit_test(site_of_the_caller),
+		cmocka_unit_test(layers),       cmocka_unit_test(composed),   cmocka_unit_test(attention),
+		cmocka_unit_test(convolutions), cmocka_unit_test(gradients),  cmocka_unit_test(order_and_choice),
+		cmocka_unit_test(summations),   cmocka_unit_test(nothing_in), cmocka_unit_test(site_of_the_caller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,8 +96,10 @@ static void estimates_are_exact(void **state)
 		const char *name;
 		lb_quant how;
 	} formats[] = {
-		{ "8-bit affine", { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 } }, { "4-bit affine", { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 } },
-		{ "mxfp8", { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 } },         { "mxfp4", { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 } },
+		{ "8-bit affine", { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 } },
+		{ "4-bit affine", { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 } },
+		{ "mxfp8", { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 } },
+		{ "mxfp4", { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 } },
 		{ "nvfp4", { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 } },
 	};
 	(void)state;

@@ -27,7 +27,8 @@ static void without_fftw(void **state)
 		assert_false(lb_eval(lb_ifft2(x, LB_SHAPE(), LB_FFT_BACKWARD)));
 		assert_true(error_has("ifft needs FFTW"));
 		assert_true(lb_eval(lb_fftshift(x, LB_ALL_AXES), lb_fftfreq(4, 1)));
-		assert_true(lb_eval(lb_fft(lb_zeros(LB_SHAPE(0, 4), LB_F32), 0, 1, LB_FFT_BACKWARD))); /* nothing to do */
+		assert_true(lb_eval(lb_fft(lb_zeros(LB_SHAPE(0, 4), LB_F32), 0, 1,
+					   LB_FFT_BACKWARD))); /* nothing to do */
 	}
 }
 

@@ -775,9 +775,9 @@ static void the_header_has_no_more(void)
 static void each_pointer(void **state)
 {
 	static void (*const parts[])(void) = {
-		lifetime,           what_is_known, creation, elementwise,     views,     reductions,
-		products_and_joins, updates,       models,   linear_algebra, fourier, order_and_codes, functions, gradients,
-		optimizers,         evaluation,    reading,  saving,
+		lifetime,           what_is_known, creation,   elementwise,    views,   reductions,
+		products_and_joins, updates,       models,     linear_algebra, fourier, order_and_codes,
+		functions,          gradients,     optimizers, evaluation,     reading, saving,
 	};
 
 	(void)state;

@@ -74,8 +74,7 @@ static void what_is_unloaded_is_gone(void **state)
 static void nonsense_adds_none(void **state)
 {
 	static const char *const texts[] = {
-		"", "No shared libraries loaded at this time.\n", "0x", "0x1 0x2", "0x2 0x1 Yes /a\n",
-		"\n\n0x zz /x\n",
+		"", "No shared libraries loaded at this time.\n", "0x", "0x1 0x2", "0x2 0x1 Yes /a\n", "\n\n0x zz /x\n",
 	};
 	struct lbx_libraries libraries = { 0 };
 

@@ -137,9 +137,10 @@ static void check(struct lb_exec *exec, const struct lb_view *a, const struct lb
 static void bits(void **state)
 {
 	static const int64_t sizes[][3] = {
-		{ 16, 16, 1 },	{ 12, 32, 64 },	  { 13, 33, 65 },    { 2, 200, 31 },	 { 200, 2, 33 },   { 129, 40, 7 },
-		{ 35, 300, 34 }, { 1030, 20, 50 }, { 20, 1100, 1025 }, { 70, 90, 2050 }, { 300, 513, 96 }, { 23, 47, 0 },
-		{ 2100, 17, 5 }, { 17, 2100, 70 }, { 257, 31, 545 }, { 2100, 20, 1500 }, { 1100, 20, 6000 }, { 20, 1100, 9000 },
+		{ 16, 16, 1 },      { 12, 32, 64 },     { 13, 33, 65 },     { 2, 200, 31 },     { 200, 2, 33 },
+		{ 129, 40, 7 },     { 35, 300, 34 },    { 1030, 20, 50 },   { 20, 1100, 1025 }, { 70, 90, 2050 },
+		{ 300, 513, 96 },   { 23, 47, 0 },      { 2100, 17, 5 },    { 17, 2100, 70 },   { 257, 31, 545 },
+		{ 2100, 20, 1500 }, { 1100, 20, 6000 }, { 20, 1100, 9000 },
 	};
 
 	(void)state;
@@ -164,7 +165,8 @@ static void edges(void **state)
 			for (int64_t n = 256 / m + 1; n <= 256 / m + 40; n += 3) {
 				int64_t k = 1 + (int64_t)(draw() % 70);
 				int kind = (int)(draw() % 9);
-				struct lb_view a = matrix(dtype_of(way), m, k, kind / 3), b = matrix(dtype_of(way), k, n, kind % 3);
+				struct lb_view a = matrix(dtype_of(way), m, k, kind / 3),
+					       b = matrix(dtype_of(way), k, n, kind % 3);
 				fill(&a, 1);
 				fill(&b, 1);
 				if (m > 1 && n > 1) /* else it is a vector's product */
@@ -209,12 +211,14 @@ static void special_values(void **state)
 	(void)state;
 	for (enum way way = PAIRS; way <= AMX_BF16 && take_way(way); way++)
 		for (int round = 0; round < 40; round++) {
-			struct lb_view a = matrix(LB_BF16, 40, 70, round % 3), b = matrix(LB_BF16, 70, 50, round / 3 % 3);
+			struct lb_view a = matrix(LB_BF16, 40, 70, round % 3),
+				       b = matrix(LB_BF16, 70, 50, round / 3 % 3);
 			fill(&a, 1);
 			fill(&b, 1);
 			for (int i = 0; i < 20; i++) {
 				struct lb_view *x = i % 2 ? &a : &b;
-				put_real(element(x, (int64_t)(draw() % (uint64_t)size_of(x))), LB_BF16, values[draw() % 6]);
+				put_real(element(x, (int64_t)(draw() % (uint64_t)size_of(x))), LB_BF16,
+					 values[draw() % 6]);
 			}
 			check(&exec_all, &a, &b, way != PAIRS);
 			free_kept();
@@ -324,7 +328,8 @@ static void error_bound(void **state)
 				size += fabsl(term);
 			}
 			long double error = fabsl((long double)value_of(out[o], dtype) - sum);
-			assert_true(error <= fabsl(sum) * (dtype == LB_F16 ? 0x1p-11L : 0x1p-8L) + 5000 * 0x1p-24L * size);
+			assert_true(error <=
+				    fabsl(sum) * (dtype == LB_F16 ? 0x1p-11L : 0x1p-8L) + 5000 * 0x1p-24L * size);
 		}
 		free_kept();
 	}

@@ -261,8 +261,9 @@ static void whole(void **state)
 			SAME_PARTS(lb_matmul_in_steps(other, half));
 			lb_tensor *kept = lb_less(numbers(LB_SHAPE(3, 3), LB_F32), lb_scalar(0));
 			SAME_PARTS(lb_block_masked_mm(x, lb_swapaxes(x, -1, -2), 8, NULL, kept, NULL));
-			SAME_PARTS(lb_segmented_mm(lb_slice(x, LB_AT(0)), lb_transpose(lb_slice(x, LB_AT(1)), LB_ALL_AXES),
-						   lb_from_data((int32_t[]){ 0, 5, 7, 24 }, 16, LB_SHAPE(2, 2), LB_I32)));
+			SAME_PARTS(
+			    lb_segmented_mm(lb_slice(x, LB_AT(0)), lb_transpose(lb_slice(x, LB_AT(1)), LB_ALL_AXES),
+					    lb_from_data((int32_t[]){ 0, 5, 7, 24 }, 16, LB_SHAPE(2, 2), LB_I32)));
 			lb_tensor *diagonal = lb_multiply(lb_eye(20, 20, 0, LB_F32), lb_scalar(99));
 			lb_tensor *far = lb_add(lb_slice(x, LB_REST, LB_TO(20)), diagonal);
 			lb_tensor *u, *s, *vt;

@@ -552,8 +552,7 @@ static void a_constant_is_one_bin(void **state)
 	const char *text = session_says(s, "stats", "@0x200004:f32:1000:0");
 	assert_null(strstr(text, "histogram"));
 	assert_non_null(strstr(text, "\n  first"));
-	assert_string_equal(session_says(s, "stats", "@0x200004:f32:1000:0[7]"),
-			    "@0x200004[7]: float32 (): 0.25\n");
+	assert_string_equal(session_says(s, "stats", "@0x200004:f32:1000:0[7]"), "@0x200004[7]: float32 (): 0.25\n");
 	text = session_says(s, "stats", "@0x200004:f32:1000:0 --json");
 	assert_non_null(strstr(text, "\"histogram\":{\"low\":0.25,\"high\":0.25,\"counts\":[1000]}"));
 	/* values that differ little have edges that differ */

@@ -51,7 +51,8 @@ static void it_is_where_tmpdir_says(void **state)
 
 static void what_gdb_would_take_apart_is_not_taken(void **state)
 {
-	static const char *const others[] = { "/tmp/two words", "/tmp/it's", "/tmp/a\"b", "/tmp/a\\b", "/tmp/$arg0", "", "." };
+	static const char *const others[] = { "/tmp/two words", "/tmp/it's", "/tmp/a\"b", "/tmp/a\\b",
+					      "/tmp/$arg0",     "",          "." };
 	char long_one[LBX_FOLDER_MAX];
 
 	(void)state;
@@ -75,8 +76,9 @@ static void where_none_can_be_made_it_says_why(void **state)
 	(void)state;
 	setenv("TMPDIR", "/nonexistent", 1);
 	assert_false(lbx_private_folder("listings", folder));
-	assert_string_equal(lb_error_message(), "cannot make a folder for listings in /nonexistent: No such file or directory: "
-						"make that possible, or start again with another TMPDIR");
+	assert_string_equal(lb_error_message(),
+			    "cannot make a folder for listings in /nonexistent: No such file or directory: "
+			    "make that possible, or start again with another TMPDIR");
 	assert_string_equal(folder, "");
 	lb_clear_error();
 }

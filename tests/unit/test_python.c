@@ -601,31 +601,32 @@ static void members_have_indices(struct lbx_python *py)
 
 static void members_of_instances(void **state)
 {
-	static const char script[] = "import sys\n"
-				     "class Net: pass\n"
-				     "weight, mean = ['weight'], ['mean']\n"
-				     "inner, net = Net(), Net()\n"
-				     "inner._parameters = {'weight': weight}\n"
-				     "inner._buffers = {'mean': mean}\n"
-				     "net._modules = {'fc': inner}\n"
-				     "kept = [weight, mean]\n"
-				     "row, own, odd = Net(), Net(), Net()\n"
-				     "row._parameters = {'scale': ['scale']}\n"
-				     "row._buffers = {'mean': ['other']}\n"
-				     "row._modules = {'0': 'first', '1': 'second'}\n"
-				     "own._parameters = {'0': 'only'}\n"
-				     "own._modules = {'name': 'other', 'more': 'another', 'a.b': 'dotted'}\n"
-				     "class Sequential(Net): pass\n"
-				     "class Chain(Sequential): pass\n"
-				     "chain = Chain()\n"
-				     "chain._parameters = {'0': 'no place'}\n"
-				     "chain._modules = {'gone': 0, '1': 'head', '0': 'tail'}\n"
-				     "del chain._modules['gone']\n"
-				     "key, number, minus, long = ''.join(['na', 'me']), 1, -2, 'k' * 300\n"
-				     "items, named = ['a', 'b'], {'name': 'under name', 1: 'under 1', 'k' * 255: 'cut'}\n"
-				     "odd._modules = {'-1': 'odd', '-9223372036854775807': 'odd'}\n"
-				     "print('ready', flush=True)\n"
-				     "sys.stdin.read()\n";
+	static const char script[] =
+	    "import sys\n"
+	    "class Net: pass\n"
+	    "weight, mean = ['weight'], ['mean']\n"
+	    "inner, net = Net(), Net()\n"
+	    "inner._parameters = {'weight': weight}\n"
+	    "inner._buffers = {'mean': mean}\n"
+	    "net._modules = {'fc': inner}\n"
+	    "kept = [weight, mean]\n"
+	    "row, own, odd = Net(), Net(), Net()\n"
+	    "row._parameters = {'scale': ['scale']}\n"
+	    "row._buffers = {'mean': ['other']}\n"
+	    "row._modules = {'0': 'first', '1': 'second'}\n"
+	    "own._parameters = {'0': 'only'}\n"
+	    "own._modules = {'name': 'other', 'more': 'another', 'a.b': 'dotted'}\n"
+	    "class Sequential(Net): pass\n"
+	    "class Chain(Sequential): pass\n"
+	    "chain = Chain()\n"
+	    "chain._parameters = {'0': 'no place'}\n"
+	    "chain._modules = {'gone': 0, '1': 'head', '0': 'tail'}\n"
+	    "del chain._modules['gone']\n"
+	    "key, number, minus, long = ''.join(['na', 'me']), 1, -2, 'k' * 300\n"
+	    "items, named = ['a', 'b'], {'name': 'under name', 1: 'under 1', 'k' * 255: 'cut'}\n"
+	    "odd._modules = {'-1': 'odd', '-9223372036854775807': 'odd'}\n"
+	    "print('ready', flush=True)\n"
+	    "sys.stdin.read()\n";
 
 	(void)state;
 	if (n_pythons == 0)
@@ -1170,20 +1171,24 @@ static void survive(struct lbx_python *py)
 /* Variables of a module by keys that are a function's own, and what there is instead of a key. */
 static void keys_are_the_functions_own(void **state)
 {
-	static const char script[] = "import collections, sys\n"
-				     "class Net: pass\n"
-				     "net, net.parts, net.more = Net(), {'fc': 1}, {'0': 2}\n"
-				     "layers, table = ['a', 'b', 'c'], {'w': 'ww', 7: 'seven', 'it\\'s': 'its', (1,): 'pair'}\n"
-				     "long = {f'encoder.layers.{i}.weight': i for i in range(99)}\n"
-				     "empty, user = {}, collections.UserDict(x=1)\n"
-				     "i = 0\n"
-				     "def inner():\n"
-				     "    i, name = 2, 'w'\n"
-				     "    print('ready', flush=True)\n"
-				     "    sys.stdin.read()\n"
-				     "inner()\n";
-	static const char *const values[][2] = { { "layers[i]", "c" },	   { "table[name]", "ww" },   { "layers[-1]", "c" },
-						 { "i", "2" },		   { "net.parts[name]", "nothing" } };
+	static const char script[] =
+	    "import collections, sys\n"
+	    "class Net: pass\n"
+	    "net, net.parts, net.more = Net(), {'fc': 1}, {'0': 2}\n"
+	    "layers, table = ['a', 'b', 'c'], {'w': 'ww', 7: 'seven', 'it\\'s': 'its', (1,): 'pair'}\n"
+	    "long = {f'encoder.layers.{i}.weight': i for i in range(99)}\n"
+	    "empty, user = {}, collections.UserDict(x=1)\n"
+	    "i = 0\n"
+	    "def inner():\n"
+	    "    i, name = 2, 'w'\n"
+	    "    print('ready', flush=True)\n"
+	    "    sys.stdin.read()\n"
+	    "inner()\n";
+	static const char *const values[][2] = { { "layers[i]", "c" },
+						 { "table[name]", "ww" },
+						 { "layers[-1]", "c" },
+						 { "i", "2" },
+						 { "net.parts[name]", "nothing" } };
 	static const char *const reasons[][2] = {
 		{ "layers[3]", "layers has no element 3: there are 3" },
 		{ "layers[-4].x", "layers has no element -4: there are 3" },
@@ -1196,8 +1201,9 @@ static void keys_are_the_functions_own(void **state)
 		{ "net . parts", "" },
 		{ "empty['x']", "empty has nothing under 'x': it is empty" },
 		{ "user['y']", "user has nothing under 'y': it has 'x'" },
-		{ "long['x']", "long has nothing under 'x': it has 'encoder.layers.0.weight', 'encoder.layers.1.weight', "
-			       "'encoder.layers.2.weight', …" },
+		{ "long['x']",
+		  "long has nothing under 'x': it has 'encoder.layers.0.weight', 'encoder.layers.1.weight', "
+		  "'encoder.layers.2.weight', …" },
 		{ "table['w']", "" },
 		{ "table[nope]", "" },
 		{ "table[layers]", "" },

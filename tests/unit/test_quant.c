@@ -12,8 +12,10 @@
 
 #include "probe.h"
 
-static const lb_quant affine4 = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 }, mxfp4 = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },
-		      mxfp8 = { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 }, nvfp4 = { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 };
+static const lb_quant affine4 = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 },
+		      mxfp4 = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },
+		      mxfp8 = { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 },
+		      nvfp4 = { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 };
 
 static lb_tensor *normal(lb_list shape, lb_dtype dtype)
 {
@@ -107,7 +109,9 @@ static void float_error(void **state)
 static void exact_values(void **state)
 {
 	(void)state;
-	const lb_quant formats[] = { affine4, mxfp4, mxfp8, nvfp4, { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 } };
+	const lb_quant formats[] = {
+		affine4, mxfp4, mxfp8, nvfp4, { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 }
+	};
 	for (int i = 0; i < 5; i++)
 		LB_SCOPE {
 			lb_tensor *zeros = lb_zeros(LB_SHAPE(3, 128), LB_BF16);
@@ -214,7 +218,9 @@ static void views_of_parts(void **state)
 static void chosen(void **state)
 {
 	(void)state;
-	const lb_quant formats[] = { affine4, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 }, mxfp4, mxfp8, nvfp4 };
+	const lb_quant formats[] = {
+		affine4, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 }, mxfp4, mxfp8, nvfp4
+	};
 	const int rows[] = { 1, 3, 40, 600 };
 	for (int f = 0; f < 5; f++)
 		for (int i = 0; i < (is_instrumented() ? 2 : 4); i++)
@@ -224,28 +230,36 @@ static void chosen(void **state)
 					const lb_quant how = formats[f];
 					lb_dtype dtype = i == 1 ? LB_BF16 : LB_F32;
 					lb_tensor *x = normal(LB_SHAPE(2, 3, rows[i], transpose ? K : N), dtype);
-					lb_tensor *global = how.mode == LB_QUANT_NVFP4 ? lb_full(LB_SHAPE(), 5, LB_F32) : NULL;
+					lb_tensor *global =
+					    how.mode == LB_QUANT_NVFP4 ? lb_full(LB_SHAPE(), 5, LB_F32) : NULL;
 					lb_quantized q = lb_quantize(normal(LB_SHAPE(3, 2, N, K), dtype), how, global);
-					lb_tensor *dense = lb_reshape(lb_dequantize(q, how, LB_F32), LB_SHAPE(MATRICES, N, K));
-					lb_tensor *left = lb_random_randint(LB_SHAPE(COUNT, 1), -MATRICES, MATRICES, LB_I32, lb_key(5));
-					lb_tensor *right = lb_random_randint(LB_SHAPE(2), 0, MATRICES, LB_U8, lb_key(6));
+					lb_tensor *dense =
+					    lb_reshape(lb_dequantize(q, how, LB_F32), LB_SHAPE(MATRICES, N, K));
+					lb_tensor *left = lb_random_randint(LB_SHAPE(COUNT, 1), -MATRICES, MATRICES,
+									    LB_I32, lb_key(5));
+					lb_tensor *right =
+					    lb_random_randint(LB_SHAPE(2), 0, MATRICES, LB_U8, lb_key(6));
 					dense = transpose ? lb_swapaxes(dense, -1, -2) : dense;
 					if (rows[i] > 100)
 						left = lb_slice(left, LB_TO(4));
 					lb_tensor *y = lb_gather_qmm(x, q, left, right, how, transpose);
 					lb_tensor *z = lb_gather_mm(lb_astype(x, LB_F32), dense, left, right);
 					assert_int_equal(lb_dtype_of(y), dtype);
-					assert_true(largest(lb_subtract(y, z)) <= (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
+					assert_true(largest(lb_subtract(y, z)) <=
+						    (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
 					/* all of x, or of w, and a few of w in disorder, of which one is taken most of the time */
 					y = lb_gather_qmm(x, q, NULL, lb_full(LB_SHAPE(), 4, LB_I64), how, transpose);
-					z = lb_gather_mm(lb_astype(x, LB_F32), dense, NULL, lb_full(LB_SHAPE(), 4, LB_I64));
-					assert_true(largest(lb_subtract(y, z)) <= (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
+					z = lb_gather_mm(lb_astype(x, LB_F32), dense, NULL,
+							 lb_full(LB_SHAPE(), 4, LB_I64));
+					assert_true(largest(lb_subtract(y, z)) <=
+						    (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
 					q.w = lb_reshape(q.w, LB_SHAPE(2, 3, N, -1));
 					q.scales = lb_reshape(q.scales, LB_SHAPE(2, 3, N, -1));
 					q.biases = q.biases ? lb_reshape(q.biases, LB_SHAPE(2, 3, N, -1)) : NULL;
 					y = lb_gather_qmm(x, q, NULL, NULL, how, transpose);
 					z = lb_quantized_matmul(x, q, how, transpose);
-					assert_true(largest(lb_subtract(y, z)) <= (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
+					assert_true(largest(lb_subtract(y, z)) <=
+						    (dtype == LB_F32 ? 1e-5 : 1e-2) * largest(z));
 				}
 }
 
@@ -261,7 +275,8 @@ static void chosen_rounded(void **state)
 			lb_quant how = formats[i % 2];
 			bool transpose = i / 2 % 2, each = i / 4 % 2;
 			lb_tensor *x = normal(LB_SHAPE(2, 3, rows[i / 8], transpose ? K : N), LB_F32);
-			lb_quantized q = lb_quantize(normal(each ? LB_SHAPE(2, 3, N, K) : LB_SHAPE(N, K), LB_F32), how, NULL);
+			lb_quantized q =
+			    lb_quantize(normal(each ? LB_SHAPE(2, 3, N, K) : LB_SHAPE(N, K), LB_F32), how, NULL);
 			lb_tensor *plain = lb_quantized_matmul(x, q, how, transpose);
 			how.activations = LB_I8;
 			lb_tensor *y = lb_gather_qmm(x, q, NULL, NULL, how, transpose);
@@ -333,7 +348,8 @@ static void errors_of_choice(void **state)
 	FAILS(lb_gather_qmm(x, q, some, x, affine4, true), "gather_qmm float32");
 	FAILS(lb_gather_qmm(x, q, some, NULL, affine4, true), "gather_qmm (3) (5)");
 	FAILS(lb_gather_qmm(x, q, NULL, some, affine4, false), "gather_qmm 128 6 transpose");
-	FAILS(lb_gather_qmm(lb_slice(x, LB_AT(0), LB_AT(0)), q, some, some, affine4, true), "gather_qmm (128) two axes");
+	FAILS(lb_gather_qmm(lb_slice(x, LB_AT(0), LB_AT(0)), q, some, some, affine4, true),
+	      "gather_qmm (128) two axes");
 	lb_tensor *y = lb_gather_qmm(x, q, some, some, affine4, true);
 	assert_false(lb_eval(y));
 	assert_true(error_has("gather_qmm index 2"));
@@ -354,7 +370,8 @@ static void errors_of_use(void **state)
 	FAILS(MATMUL(global_scale, x), "quantized_matmul: global scale");
 	FAILS(MATMUL(w, NULL), "quantized_matmul: q.w is NULL");
 #undef MATMUL
-	lb_quant wrong = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 }, bits = { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 };
+	lb_quant wrong = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 },
+		 bits = { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 64 };
 	FAILS(lb_quantized_matmul(x, q, wrong, true), "quantized_matmul: (6,16) (6,2) groups of 32");
 	FAILS(lb_quantized_matmul(x, q, bits, true), "quantized_matmul: (6,16) (6,2) 8 bits");
 	FAILS(lb_quantized_matmul(x, q, mxfp4, true), "quantized_matmul: mxfp4 no biases");

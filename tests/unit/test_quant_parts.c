@@ -77,9 +77,15 @@ static void parts_are_found(void **state)
 static void values_are_the_runtimes(void **state)
 {
 	static const lb_quant modes[] = {
-		{ .mode = LB_QUANT_AFFINE, .bits = 2, .group = 128 }, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 }, { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 },
-		{ .mode = LB_QUANT_AFFINE, .bits = 5, .group = 32 },  { .mode = LB_QUANT_AFFINE, .bits = 6, .group = 64 }, { .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 },
-		{ .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },   { .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 },  { .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 2, .group = 128 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 5, .group = 32 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 6, .group = 64 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 8, .group = 32 },
+		{ .mode = LB_QUANT_MXFP4, .bits = 4, .group = 32 },
+		{ .mode = LB_QUANT_MXFP8, .bits = 8, .group = 32 },
+		{ .mode = LB_QUANT_NVFP4, .bits = 4, .group = 16 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)

@@ -66,8 +66,10 @@ static void normal_complex(void **state)
 			assert_true(fabs(lb_item(lb_mean(lb_square(part), LB_ALL_AXES, false)) - 0.5) < 0.0095);
 		}
 		assert_true(fabs(lb_item(lb_mean(lb_multiply(re, im), LB_ALL_AXES, false))) < 0.0068);
-		lb_tensor *grid = lb_random_normal(LB_SHAPE(3, 5), LB_C64, lb_key(12)), *one = lb_random_normal(LB_SHAPE(), LB_C64, lb_key(12));
-		assert_true(lb_item_int(lb_all(lb_equal(lb_slice(x, LB_TO(15)), lb_reshape(grid, LB_SHAPE(-1))), LB_ALL_AXES, false)));
+		lb_tensor *grid = lb_random_normal(LB_SHAPE(3, 5), LB_C64, lb_key(12)),
+			  *one = lb_random_normal(LB_SHAPE(), LB_C64, lb_key(12));
+		assert_true(lb_item_int(lb_all(lb_equal(lb_slice(x, LB_TO(15)), lb_reshape(grid, LB_SHAPE(-1))),
+					       LB_ALL_AXES, false)));
 		assert_true(lb_item_int(lb_equal(one, lb_slice(x, LB_AT(0)))));
 		assert_int_equal(lb_size(lb_random_normal(LB_SHAPE(4, 0), LB_C64, lb_key(1))), 0);
 	}
@@ -181,14 +183,16 @@ static void distributions(void **state)
 			assert_true(fabs(mean_of(x) - 2) < 0.0096 && fabs(var_of(x) - 0.5) < 0.016);
 			assert_int_equal(lb_item_int(lb_all(lb_isfinite(x), LB_ALL_AXES, false)), 1);
 			/* between -1 and 1: 1 - 2 phi(1) / (2 Phi(1) - 1) */
-			x = lb_random_truncated_normal(lb_scalar(-1), lb_scalar(1), LB_SHAPE(MANY), floats[d], lb_key(6));
+			x = lb_random_truncated_normal(lb_scalar(-1), lb_scalar(1), LB_SHAPE(MANY), floats[d],
+						       lb_key(6));
 			assert_int_equal(lb_dtype_of(x), floats[d]);
 			assert_true(least(x) >= -1 && most(x) <= 1 && least(x) < -0.99 && most(x) > 0.99);
 			assert_true(fabs(mean_of(x)) < 0.0073 && fabs(var_of(x) - 0.29112) < 0.005);
 			lb_tensor *low = lb_from_data((float[]){ 1, -2 }, 8, LB_SHAPE(2, 1), LB_F32);
 			lb_tensor *high = lb_from_data((float[]){ 3, -1 }, 8, LB_SHAPE(2, 1), LB_F32);
 			x = lb_random_truncated_normal(low, high, LB_SHAPE(2, 1000), floats[d], lb_key(7));
-			assert_int_equal(lb_item_int(lb_all(lb_logical_and(lb_greater_equal(x, low), lb_less_equal(x, high)),
+			assert_int_equal(lb_item_int(lb_all(lb_logical_and(lb_greater_equal(x, low),
+									   lb_less_equal(x, high)),
 							    LB_ALL_AXES, false)),
 					 1);
 		}
@@ -220,7 +224,8 @@ static void several_at_once(void **state)
 		lb_tensor *off = lb_diff(lb_subtract(x, mean), 1, -1);
 		assert_true(most(lb_abs(off)) < 1e-5 && var_of(lb_subtract(x, mean)) > 0.1);
 		mean = lb_zeros(LB_SHAPE(0), LB_F32);
-		x = lb_random_multivariate_normal(mean, lb_zeros(LB_SHAPE(0, 0), LB_F32), LB_SHAPE(5), LB_F32, lb_key(1));
+		x = lb_random_multivariate_normal(mean, lb_zeros(LB_SHAPE(0, 0), LB_F32), LB_SHAPE(5), LB_F32,
+						  lb_key(1));
 		assert_true(lb_eval(x) && lb_size(x) == 0 && lb_dim(x, 0) == 5);
 	}
 }
@@ -243,14 +248,8 @@ static void permutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(uniform),
-		TEST(normal),
-		TEST(normal_complex),
-		TEST(a_key_is_the_numbers),
-		TEST(split_keys),
-		TEST(distributions),
-		TEST(several_at_once),
-		TEST(permutations),
+		TEST(uniform),    TEST(normal),        TEST(normal_complex),  TEST(a_key_is_the_numbers),
+		TEST(split_keys), TEST(distributions), TEST(several_at_once), TEST(permutations),
 	};
 	return cmocka_run_group_tests_name("random", tests, NULL, NULL);
 }

@@ -68,7 +68,8 @@ static lb_tensor *numbers(lb_list shape, lb_dtype dtype)
 static lb_tensor *complex_numbers(lb_list shape)
 {
 	lb_tensor *i = lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64));
-	return lb_add(numbers(shape, LB_F32), lb_multiply(i, lb_sin(lb_random_uniform(shape, 0, 9, LB_F32, lb_key(8)))));
+	return lb_add(numbers(shape, LB_F32),
+		      lb_multiply(i, lb_sin(lb_random_uniform(shape, 0, 9, LB_F32, lb_key(8)))));
 }
 
 static void elementwise(void **state)
@@ -106,7 +107,8 @@ static void elementwise(void **state)
 			same(lb_clip(x, lb_scalar_int(2), lb_scalar_int(5)));
 		}
 	LB_SCOPE {
-		lb_tensor *z = lb_exp(lb_multiply(numbers(LB_SHAPE(3, 5), LB_F32), lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64))));
+		lb_tensor *z =
+		    lb_exp(lb_multiply(numbers(LB_SHAPE(3, 5), LB_F32), lb_sqrt(lb_full(LB_SHAPE(), -1, LB_C64))));
 		for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++) {
 			lb_tensor *y = unaries[i](z);
 			if (y)
@@ -137,7 +139,8 @@ static void complex(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		lb_tensor *z = complex_numbers(LB_SHAPE(2, 4, 8)), *m = complex_numbers(LB_SHAPE(8, 4)), *parts[] = { m, z };
+		lb_tensor *z = complex_numbers(LB_SHAPE(2, 4, 8)), *m = complex_numbers(LB_SHAPE(8, 4)),
+			  *parts[] = { m, z };
 		lb_tensor *(*const reductions[])(lb_tensor *, lb_list, bool) = {
 			lb_sum, lb_mean, lb_max, lb_min, lb_prod, lb_all, lb_any, lb_argmax, lb_argmin, lb_norm,
 		};
@@ -152,8 +155,10 @@ static void complex(void **state)
 		same(lb_einsum("ij,kli->jk", 2, parts));
 		same(lb_hadamard_transform(z, 0));
 		same(lb_block_masked_mm(z, m, 2, NULL, NULL, NULL));
-		same(lb_gather_mm(z, lb_expand_dims(m, LB_AXES(0)), lb_full(LB_SHAPE(3), 1, LB_I32), lb_zeros(LB_SHAPE(3), LB_I32)));
-		same(lb_segmented_mm(lb_transpose(m, LB_ALL_AXES), m, lb_from_data((uint32_t[]){ 1, 3, 0, 8 }, 16, LB_SHAPE(2, 2), LB_U32)));
+		same(lb_gather_mm(z, lb_expand_dims(m, LB_AXES(0)), lb_full(LB_SHAPE(3), 1, LB_I32),
+				  lb_zeros(LB_SHAPE(3), LB_I32)));
+		same(lb_segmented_mm(lb_transpose(m, LB_ALL_AXES), m,
+				     lb_from_data((uint32_t[]){ 1, 3, 0, 8 }, 16, LB_SHAPE(2, 2), LB_U32)));
 		same(lb_cumsum(z, 1, true, false));
 		same(lb_cumprod(z, -1, false, true));
 		same(lb_concatenate(2, (lb_tensor *[]){ lb_swapaxes(z, 1, 2), lb_expand_dims(m, LB_AXES(0)) }, 0));
@@ -163,7 +168,8 @@ static void complex(void **state)
 		same(lb_slice_update(z, lb_slice(m, LB_AT(0), LB_AT(1)), LB_AT(1), LB_REVERSED));
 		same(lb_slice_add(z, lb_slice(m, LB_TO(4)), LB_AT(1), LB_ALL, LB_TO(4)));
 		same(lb_scatter_add(m, lb_full(LB_SHAPE(3), 2, LB_I32), complex_numbers(LB_SHAPE(3, 4)), 0));
-		same(lb_put_along_axis(m, lb_zeros(LB_SHAPE(1, 4), LB_I32), complex_numbers(LB_SHAPE(1, 4)), 0, LB_PUT_ASSIGN));
+		same(lb_put_along_axis(m, lb_zeros(LB_SHAPE(1, 4), LB_I32), complex_numbers(LB_SHAPE(1, 4)), 0,
+				       LB_PUT_ASSIGN));
 		same(lb_cross(lb_slice(m, LB_ALL, LB_TO(3)), complex_numbers(LB_SHAPE(3)), -1));
 		same(lb_matrix_norm(m, 2, 0, 1, false));
 		same(lb_fftn(z, LB_SHAPE(5, 3), LB_AXES(0, 2), LB_FFT_ORTHO));
@@ -303,17 +309,23 @@ static void models(void **state)
 			same(lb_conv2d_input_grad(LB_SHAPE(2, 6, 7, 4), kernel, grad, options));
 			same(lb_conv2d_weight_grad(image, LB_SHAPE(6, 3, 2, 2), grad, options));
 			same(lb_hadamard_transform(lb_tile(m, LB_SHAPE(1, 4)), 0));
-			same(lb_block_masked_mm(x, lb_swapaxes(x, -1, -2), 2, lb_full(LB_SHAPE(1, 1), 0.5, LB_F32), NULL, NULL));
+			same(lb_block_masked_mm(x, lb_swapaxes(x, -1, -2), 2, lb_full(LB_SHAPE(1, 1), 0.5, LB_F32),
+						NULL, NULL));
 			lb_tensor *turned = lb_swapaxes(x, -1, -2);
-			same(lb_block_masked_mm(x, turned, 3, NULL, lb_full(LB_SHAPE(1, (lb_dim(x, -1) + 2) / 3), 1, LB_BOOL), NULL));
+			same(lb_block_masked_mm(x, turned, 3, NULL,
+						lb_full(LB_SHAPE(1, (lb_dim(x, -1) + 2) / 3), 1, LB_BOOL), NULL));
 			same(lb_segmented_mm(m, lb_transpose(m, LB_ALL_AXES), lb_full(LB_SHAPE(2, 2), 1, LB_I64)));
-			same(lb_gather_mm(x, lb_swapaxes(x, -1, -2), lb_full(LB_SHAPE(3), 1, LB_I32), lb_arange(0, 1, 1, LB_I32)));
-			same(lb_conv_transpose2d(image, lb_slice(kernel, LB_REST, LB_RANGE(0, 2)), options, LB_SHAPE(1, 0)));
+			same(lb_gather_mm(x, lb_swapaxes(x, -1, -2), lb_full(LB_SHAPE(3), 1, LB_I32),
+					  lb_arange(0, 1, 1, LB_I32)));
+			same(lb_conv_transpose2d(image, lb_slice(kernel, LB_REST, LB_RANGE(0, 2)), options,
+						 LB_SHAPE(1, 0)));
 			same(lb_conv3d(lb_expand_dims(image, LB_AXES(1)), lb_expand_dims(kernel, LB_AXES(1)),
 				       (lb_conv3d_options){ .groups = 2 }));
-			same(lb_conv_transpose3d(lb_expand_dims(image, LB_AXES(1)), lb_expand_dims(lb_slice(kernel, LB_REST, LB_RANGE(0, 2)), LB_AXES(1)),
+			same(lb_conv_transpose3d(lb_expand_dims(image, LB_AXES(1)),
+						 lb_expand_dims(lb_slice(kernel, LB_REST, LB_RANGE(0, 2)), LB_AXES(1)),
 						 (lb_conv3d_options){ .groups = 2 }, LB_SHAPE()));
-			same(lb_convolve(lb_slice(x, LB_AT(0), LB_AT(0)), lb_slice(x, LB_AT(1), LB_AT(0), LB_TO(4)), LB_CONVOLVE_SAME));
+			same(lb_convolve(lb_slice(x, LB_AT(0), LB_AT(0)), lb_slice(x, LB_AT(1), LB_AT(0), LB_TO(4)),
+					 LB_CONVOLVE_SAME));
 			same(lb_pad(x, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
 			same(lb_rope(x, 6, true, 10000, 1, 5));
 			same(lb_rope(x, 8, false, 500000, 0.5, -1));
@@ -390,7 +402,8 @@ static void fourier(void **state)
 	(void)state;
 	LB_SCOPE {
 		lb_tensor *x = numbers(LB_SHAPE(3, 6, 5), LB_F32);
-		lb_tensor *z = lb_fft(x, 7, 1, LB_FFT_ORTHO), *half = lb_rfftn(x, LB_SHAPE(4, 9), LB_AXES(2, 0), LB_FFT_FORWARD);
+		lb_tensor *z = lb_fft(x, 7, 1, LB_FFT_ORTHO),
+			  *half = lb_rfftn(x, LB_SHAPE(4, 9), LB_AXES(2, 0), LB_FFT_FORWARD);
 		same(z);
 		same(half);
 		same(lb_ifft2(lb_transpose(z, LB_ALL_AXES), LB_SHAPE(), LB_FFT_BACKWARD));
@@ -430,8 +443,11 @@ static void quantised(void **state)
 {
 	(void)state;
 	const lb_quant formats[] = {
-		{ .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 }, { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 }, { .mode = LB_QUANT_MXFP4 },
-		{ .mode = LB_QUANT_MXFP8 },   { .mode = LB_QUANT_NVFP4 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 3, .group = 32 },
+		{ .mode = LB_QUANT_AFFINE, .bits = 4, .group = 64 },
+		{ .mode = LB_QUANT_MXFP4 },
+		{ .mode = LB_QUANT_MXFP8 },
+		{ .mode = LB_QUANT_NVFP4 },
 	};
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		LB_SCOPE {
@@ -461,7 +477,8 @@ static void quantised(void **state)
 			for (int rounded = 0; rounded < 2; rounded++) {
 				lb_quant how = formats[i];
 				how.activations = rounded ? LB_I8 : 0;
-				same(lb_gather_qmm(x, q, lb_full(LB_SHAPE(4), 1, LB_I32), lb_arange(-1, 3, 1, LB_I32), how, true));
+				same(lb_gather_qmm(x, q, lb_full(LB_SHAPE(4), 1, LB_I32), lb_arange(-1, 3, 1, LB_I32),
+						   how, true));
 			}
 		}
 }

@@ -147,12 +147,49 @@ static void test_own_frame(void **state)
 
 static void test_reads_on(void **state)
 {
-	static const char *const reads[] = { "define foo", "def foo", "  document foo", "\tcommands 1", "comm", "while 1",
-					     "if(1)", "py", "python  ", "python-i", "pi", "gu", "compile", "compile code",
-					     "compile pr ", "expression", "shell", "she", "!", " ! ", "edit 3", "e" };
-	static const char *const not[] = { "define-prefix foo", "do", "d", "com", "py print(1)", "python-interactive 1+1",
-					   "pi 1", "compile code 1+1", "compile file x.c", "shell ls", "!ls", "c", "p 1", "w x",
-					   "wh", "info line", "", "tensor list", "compare-sections", "exit", "echo x" };
+	static const char *const reads[] = { "define foo",
+					     "def foo",
+					     "  document foo",
+					     "\tcommands 1",
+					     "comm",
+					     "while 1",
+					     "if(1)",
+					     "py",
+					     "python  ",
+					     "python-i",
+					     "pi",
+					     "gu",
+					     "compile",
+					     "compile code",
+					     "compile pr ",
+					     "expression",
+					     "shell",
+					     "she",
+					     "!",
+					     " ! ",
+					     "edit 3",
+					     "e" };
+	static const char *const not[] = { "define-prefix foo",
+					   "do",
+					   "d",
+					   "com",
+					   "py print(1)",
+					   "python-interactive 1+1",
+					   "pi 1",
+					   "compile code 1+1",
+					   "compile file x.c",
+					   "shell ls",
+					   "!ls",
+					   "c",
+					   "p 1",
+					   "w x",
+					   "wh",
+					   "info line",
+					   "",
+					   "tensor list",
+					   "compare-sections",
+					   "exit",
+					   "echo x" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)
@@ -501,10 +538,10 @@ static void test_feed(void **state)
 
 static void knows(const char *line, const char *expected)
 {
-	json_t *tensors = json_pack("[{s:s, s:s, s:s}, {s:s, s:s, s:s}, {s:s, s:s}, {s:s, s:s, s:s}]", "variable", "next",
-				    "type", "struct lb_tensor *", "record", "0x5581", "variable", "w", "type", "nn::T *",
-				    "record", "0x90", "variable", "shadowed", "record", "0x91", "variable", "odd", "type",
-				    "T<int, 3> *", "record", "0x92");
+	json_t *tensors = json_pack("[{s:s, s:s, s:s}, {s:s, s:s, s:s}, {s:s, s:s}, {s:s, s:s, s:s}]", "variable",
+				    "next", "type", "struct lb_tensor *", "record", "0x5581", "variable", "w", "type",
+				    "nn::T *", "record", "0x90", "variable", "shadowed", "record", "0x91", "variable",
+				    "odd", "type", "T<int, 3> *", "record", "0x92");
 	char *told = lbx_known_line(tensors, line);
 
 	assert_string_equal(told, expected);
@@ -531,11 +568,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mi_records), cmocka_unit_test(test_mi_streams), cmocka_unit_test(test_mi_damaged),
-		cmocka_unit_test(test_own_frame),
-		cmocka_unit_test(test_reads_on),  cmocka_unit_test(test_access),     cmocka_unit_test(test_token),
-		cmocka_unit_test(test_refusals),   cmocka_unit_test(test_openapi),    cmocka_unit_test(test_table),
-		cmocka_unit_test(test_mcp),        cmocka_unit_test(test_trace),      cmocka_unit_test(test_mend),
-		cmocka_unit_test(test_clean),      cmocka_unit_test(test_feed),
+		cmocka_unit_test(test_own_frame),  cmocka_unit_test(test_reads_on),   cmocka_unit_test(test_access),
+		cmocka_unit_test(test_token),      cmocka_unit_test(test_refusals),   cmocka_unit_test(test_openapi),
+		cmocka_unit_test(test_table),      cmocka_unit_test(test_mcp),        cmocka_unit_test(test_trace),
+		cmocka_unit_test(test_mend),       cmocka_unit_test(test_clean),      cmocka_unit_test(test_feed),
 		cmocka_unit_test(test_known),
 	};
 

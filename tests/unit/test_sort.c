@@ -9,7 +9,7 @@ static int order(int dtype, const char *x, int64_t i, int64_t k)
 	const char *a = x + i * width(dtype), *b = x + k * width(dtype);
 	int64_t p = int_of(a, dtype), q = int_of(b, dtype);
 	if (dtype == LB_U64)
-		return (uint64_t)p < (uint64_t)q ? -1 : (uint64_t)p > (uint64_t)q;
+		return (uint64_t)p<(uint64_t)q ? -1 : (uint64_t)p>(uint64_t) q;
 	if (!lb_dtype_is_float(dtype))
 		return p < q ? -1 : p > q;
 	double v = real_of(a, dtype, 0), w = real_of(b, dtype, 0);
@@ -32,7 +32,8 @@ static void check(const struct lb_tiles *tiles, int dtype, int64_t n, const char
 	for (int64_t i = 1; i < n; i++)
 		assert_true(order(dtype, values, i - 1, i) <= 0);
 	char *others = keep(n * bytes); /* from elsewhere */
-	assert_int_equal(lb_sort_values(&exec_alone, &lb_tiles_base, dtype, n, x, others, keep(2 * n * bytes)), has_nan);
+	assert_int_equal(lb_sort_values(&exec_alone, &lb_tiles_base, dtype, n, x, others, keep(2 * n * bytes)),
+			 has_nan);
 	assert_memory_equal(values, others, (size_t)(n * bytes));
 	if (bytes > 4)
 		return;

@@ -38,7 +38,7 @@ static void failure_reaches_what_depends_on_it(void **state)
 		lb_async_eval(root);
 		above = lb_exp(root);
 		LB_ON_STREAM(stream_a)
-		elsewhere = lb_negative(above);
+			elsewhere = lb_negative(above);
 		lb_async_eval(above);
 		lb_async_eval(elsewhere);
 		while (!lb_event_is_done(lb_event_record(stream_a)))
@@ -56,7 +56,7 @@ static void failure_reaches_who_synchronizes(void **state)
 	LB_SCOPE {
 		lb_tensor *root;
 		LB_ON_STREAM(stream_a)
-		root = failing();
+			root = failing();
 		lb_event before = lb_event_record(stream_a);
 		assert_true(lb_async_eval(root));
 		lb_event event = lb_event_record(stream_a);

@@ -21,7 +21,7 @@ static void *submit_many(void *arg)
 	for (int i = 0; i < 200; i++) {
 		LB_SCOPE {
 			LB_ON_STREAM(stream)
-			lb_async_eval(lb_full(LB_SHAPE(10), i, LB_F32));
+				lb_async_eval(lb_full(LB_SHAPE(10), i, LB_F32));
 		}
 		atomic_fetch_add(&submitted, 1);
 	}
@@ -65,8 +65,7 @@ static void freed_roots(void **state)
 		close_stream(&gate, stream_a);
 		for (int i = 0; i < 20; i++) {
 			LB_SCOPE {
-				LB_ON_STREAM(stream_a)
-				{
+				LB_ON_STREAM(stream_a) {
 					lb_tensor *x = lb_exp(lb_full(LB_SHAPE(1000), i, LB_F64));
 					made += lb_async_eval(lb_add(x, x), x);
 				}
@@ -102,8 +101,7 @@ static void callbacks_on_a_worker(void **state)
 	LB_SCOPE {
 		lb_tensor *first = NULL, *queued = NULL;
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			queued = lb_full(LB_SHAPE(6), 1, LB_F32);
 			LB_SCOPE
 				first = lb_keep(lb_negative(lb_from_memory(data, sizeof data, LB_SHAPE(2), LB_F32,
@@ -132,8 +130,7 @@ static void debugger_evaluates_what_is_queued(void **state)
 	LB_SCOPE {
 		lb_tensor *x, *y;
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			x = lb_full(LB_SHAPE(6), 2, LB_F32);
 			y = lb_add(gate.tensor, gate.tensor);
 		}
@@ -158,7 +155,7 @@ static void streams_are_published(void **state)
 	uint64_t failed = a->failed, done = a->done;
 	LB_SCOPE {
 		LB_ON_STREAM(stream_a)
-		lb_async_eval(failing());
+			lb_async_eval(failing());
 		assert_failed(!lb_synchronize(stream_a), "index 9");
 	}
 	assert_int_equal(a->failed, failed + 1);
@@ -187,13 +184,12 @@ static void child_of_fork(void **state)
 	LB_SCOPE {
 		lb_tensor *x, *y, *z;
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			x = lb_full(LB_SHAPE(6), 2, LB_F32);
 			y = lb_add(x, x);
 		}
 		LB_ON_STREAM(stream_b)
-		z = lb_add(lb_slice(y, LB_TO(4)), gate.tensor);
+			z = lb_add(lb_slice(y, LB_TO(4)), gate.tensor);
 		assert_true(lb_async_eval(x, y));
 		int waiting = waiters();
 		assert_true(lb_async_eval(z)); /* blocked */
@@ -237,8 +233,7 @@ static void look_for_work(void)
 static void work_long(lb_stream stream)
 {
 	lb_tensor *x = lb_random_normal(LB_SHAPE(96, 96), LB_F32, lb_key(1));
-	LB_ON_STREAM(stream)
-	{
+	LB_ON_STREAM(stream) {
 		for (int i = 0; i < 20000; i++)
 			x = lb_matmul(x, x);
 	}
@@ -290,8 +285,7 @@ static void one_round(int thread, int round)
 {
 	lb_tensor *x = lb_full(LB_SHAPE(32, 32), round, LB_F64), *parts[STREAMS];
 	for (int i = 0; i < STREAMS; i++) {
-		LB_ON_STREAM(many[(i * 3 + thread) % STREAMS])
-		{
+		LB_ON_STREAM(many[(i * 3 + thread) % STREAMS]) {
 			x = lb_add(x, shared[(i + round) % STREAMS]);
 			if (i % 2)
 				x = lb_matmul(x, lb_eye(32, 32, 0, LB_F64));
@@ -303,7 +297,7 @@ static void one_round(int thread, int round)
 	if (round % 3 == 0)
 		lb_async_eval_n(STREAMS, parts);
 	LB_ON_STREAM(many[round % STREAMS])
-	lb_async_eval(lb_add(failing(), x)); /* nobody's concern */
+		lb_async_eval(lb_add(failing(), x)); /* nobody's concern */
 	double expected = round;
 	for (int i = 0; i < STREAMS; i++) {
 		expected += (i + round) % STREAMS;
@@ -336,7 +330,7 @@ static void threads_and_streams(void **state)
 		many[i] = lb_stream_new(NULL);
 		LB_SCOPE
 			LB_ON_STREAM(many[i])
-		shared[i] = lb_keep(lb_full(LB_SHAPE(32, 32), i, LB_F64));
+				shared[i] = lb_keep(lb_full(LB_SHAPE(32, 32), i, LB_F64));
 	}
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, rounds, (void *)(uintptr_t)i), 0);

@@ -10,8 +10,7 @@ static void a_job_is_one_evaluation(void **state)
 	uint64_t from = lb_root->flight_used, evals = lb_counters.evals;
 	close_stream(&gate, stream_a);
 	LB_SCOPE {
-		LB_ON_STREAM(stream_b)
-		{
+		LB_ON_STREAM(stream_b) {
 			lb_tensor *x = lb_multiply(gate.tensor, lb_scalar(2)),
 				  *free = lb_exp(lb_arange(0, 4, 1, LB_F32));
 			assert_true(lb_async_eval(x));
@@ -55,7 +54,7 @@ static void returns_before_the_value_is_there(void **state)
 		assert_false(lb_is_ready(gate.tensor));
 		lb_tensor *x;
 		LB_ON_STREAM(stream_a)
-		x = lb_exp(lb_zeros(LB_SHAPE(3), LB_F32));
+			x = lb_exp(lb_zeros(LB_SHAPE(3), LB_F32));
 		assert_true(lb_async_eval(x));
 		assert_true(is_queued(x));
 		assert_int_equal(lb_tensor_state(x), LB_STATE_LAZY);
@@ -93,7 +92,7 @@ static void reading_what_is_queued_is_no_implicit_evaluation(void **state)
 		lb_tensor *x;
 		close_stream(&gate, stream_a);
 		LB_ON_STREAM(stream_a)
-		x = lb_full(LB_SHAPE(6), 2.5, LB_F32);
+			x = lb_full(LB_SHAPE(6), 2.5, LB_F32);
 		assert_true(lb_async_eval(x));
 		uint64_t before = lb_counters.implicit_evals;
 		int waited = waiting();
@@ -133,8 +132,7 @@ static void events_come_in_order(void **state)
 	struct gate gate;
 	LB_SCOPE {
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			for (int i = 0; i < N; i++) {
 				xs[i] = lb_full(LB_SHAPE(100), i, LB_F32);
 				assert_true(lb_async_eval(xs[i]));
@@ -216,13 +214,13 @@ static void streams_need_each_other(void **state)
 			close_stream(&gate_a, stream_a);
 			close_stream(&gate_b, stream_b);
 			LB_ON_STREAM(stream_a)
-			a1 = lb_ones(LB_SHAPE(4), LB_F32);
+				a1 = lb_ones(LB_SHAPE(4), LB_F32);
 			LB_ON_STREAM(stream_b)
-			b1 = lb_add(a1, gate_a.tensor);
+				b1 = lb_add(a1, gate_a.tensor);
 			LB_ON_STREAM(stream_a)
-			a2 = lb_multiply(b1, gate_b.tensor);
+				a2 = lb_multiply(b1, gate_b.tensor);
 			LB_ON_STREAM(stream_b)
-			b2 = lb_subtract(a2, a1);
+				b2 = lb_subtract(a2, a1);
 			if (order == 0) {
 				lb_async_eval(b2);
 				lb_async_eval(a2);
@@ -253,11 +251,11 @@ static void jobs_need_each_other(void **state)
 		close_stream(&gate_a, stream_a);
 		close_stream(&gate_b, stream_b);
 		LB_ON_STREAM(stream_a)
-		first = lb_exp(lb_zeros(LB_SHAPE(4), LB_F32));
+			first = lb_exp(lb_zeros(LB_SHAPE(4), LB_F32));
 		LB_ON_STREAM(stream_b)
-		between = lb_add(first, first);
+			between = lb_add(first, first);
 		LB_ON_STREAM(stream_a)
-		last = lb_add(between, first);
+			last = lb_add(between, first);
 		assert_true(lb_async_eval(last, first));
 		assert_true(lb_async_eval(between));
 		end_gate(&gate_a);
@@ -276,8 +274,7 @@ static void job_that_waits_is_set_aside(void **state)
 	LB_SCOPE {
 		lb_tensor *waits, *goes;
 		close_stream(&gate, stream_b);
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			waits = lb_add(gate.tensor, lb_scalar(1));
 			goes = lb_ones(LB_SHAPE(7), LB_F32);
 		}
@@ -299,8 +296,7 @@ static void evaluation_meets_other_streams(void **state)
 	(void)state;
 	LB_SCOPE {
 		lb_tensor *base = lb_arange(0, 6, 1, LB_F32), *there, *view, *mine;
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			there = lb_add(base, base);
 			view = lb_slice(base, LB_REVERSED);
 		}
@@ -313,8 +309,7 @@ static void evaluation_meets_other_streams(void **state)
 		assert_true(lb_is_ready(there));
 		assert_true(lb_synchronize(stream_a));
 		assert_int_equal(READ(stream_a, done), done + 1);
-		LB_ON_STREAM(stream_a)
-		{
+		LB_ON_STREAM(stream_a) {
 			lb_tensor *x = lb_exp(lb_zeros(LB_SHAPE(2), LB_F32));
 			assert_float_equal(sum(x), 2, 0);
 		}
@@ -327,11 +322,9 @@ static void blocks_restore_the_stream(void **state)
 	(void)state;
 	LB_SCOPE {
 		for (int i = 0; i < 2; i++) {
-			LB_ON_STREAM(stream_a)
-			{
+			LB_ON_STREAM(stream_a) {
 				assert_int_equal(lb_zeros(LB_SHAPE(1), LB_F32)->stream, stream_a.id);
-				LB_ON_STREAM(stream_b)
-				{
+				LB_ON_STREAM(stream_b) {
 					assert_int_equal(lb_scalar(1)->stream, stream_b.id);
 					if (i == 0)
 						continue;

@@ -803,7 +803,8 @@ static void records_are_read_onward(void **state)
 	}
 	longest = 0;
 	for (uint64_t i = 0; i < 100; i++)
-		assert_non_null(lbx_cache_onward(cache, HOLE_END + (i * 7919 % 1000) * SIZE, SIZE, UINT64_MAX, scratch));
+		assert_non_null(lbx_cache_onward(cache, HOLE_END + (i * 7919 % 1000) * SIZE, SIZE, UINT64_MAX,
+						 scratch));
 	assert_true(longest <= 0x4000);
 	lbx_cache_destroy(cache);
 }

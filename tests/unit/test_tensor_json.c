@@ -101,8 +101,9 @@ static void what_is_not_known(void **state)
 	t.torn = t.is_unproven = true;
 	json_t *o = reread(&t, "x");
 	for (int i = 0; i < 10; i++)
-		expect(o, (const char *[]){ "id", "dtype", "shape", "strides", "offset", "contiguous", "layout", "size",
-					    "nbytes", "data" }[i],
+		expect(o,
+		       (const char *[]){ "id", "dtype", "shape", "strides", "offset", "contiguous", "layout", "size",
+					 "nbytes", "data" }[i],
 		       "null");
 	expect(o, "record", "null");
 	expect(o, "torn", "true");

@@ -22,7 +22,7 @@ struct map_case {
 	lb_tensor *(*fn)(lb_tensor *const *in);
 	const char *name;
 	const char *shapes; /* of one element: "2,3;3" */
-	bool has_grad;      /* gradients, too */
+	bool has_grad; /* gradients, too */
 };
 
 /* A function of the inputs a, b, c, d: numbers between 0 and 1, of f64. */
@@ -74,8 +74,8 @@ static void make_inputs(struct run *r)
 		memcpy(shape + 1, r->in[i].shape, (size_t)r->in[i].rank * sizeof *shape);
 		for (int64_t k = 0; k < BATCH * r->in[i].size; k++)
 			values[k] = fmod((double)++seed * 0.61803398874989484820, 1);
-		r->all[i] = lb_from_data(values, (size_t)(BATCH * r->in[i].size) * 8, (lb_list){ r->in[i].rank + 1, shape },
-					 LB_F64);
+		r->all[i] = lb_from_data(values, (size_t)(BATCH * r->in[i].size) * 8,
+					 (lb_list){ r->in[i].rank + 1, shape }, LB_F64);
 	}
 }
 
@@ -346,18 +346,9 @@ static void elementwise(void **state)
 #define EACH_UNARY(name) CASE(name, "2,3"), CASE(name, ""),
 #define EACH_BINARY(name) CASE(name, "2,3;2,3"), CASE(name, "3;2,1"), CASE(name, ";4"), CASE(name, "2,1,2;"),
 #include "each_op.h"
-		CASE(real_of, "2,3"),
-		CASE(imag_of, "3"),
-		CASE(conjugate_of, ""),
-		SMOOTH(clip, "4;4;4"),
-		CASE(clip, "3,4;4;3,1"),
-		CASE(where, "3,4;4;"),
-		SMOOTH(where, ";2,3;3"),
-		CASE(astype, "3;2,3"),
-		SMOOTH(chain, "2,3;3"),
-		SMOOTH(exps, "2,3"),
-		SMOOTH(products, "3;2,1"),
-		SMOOTH(products, ";3"),
+		CASE(real_of, "2,3"),      CASE(imag_of, "3"),    CASE(conjugate_of, ""),    SMOOTH(clip, "4;4;4"),
+		CASE(clip, "3,4;4;3,1"),   CASE(where, "3,4;4;"), SMOOTH(where, ";2,3;3"),   CASE(astype, "3;2,3"),
+		SMOOTH(chain, "2,3;3"),    SMOOTH(exps, "2,3"),   SMOOTH(products, "3;2,1"), SMOOTH(products, ";3"),
 		SMOOTH(powers, "2,3;1,3"),
 	};
 	CHECK(cases);
@@ -516,7 +507,8 @@ FN(noise, lb_add(a, lb_random_normal(LB_SHAPE(3), LB_F64, lb_key(3))))
 #define REDUCED(name) \
 	SMOOTH(name##_all, "2,3"), SMOOTH(name##_0, "3,2"), SMOOTH(name##_1, "2,2,3"), SMOOTH(name##_kept, "4"), \
 	    CASE(name##_all, "")
-#define ARG_REDUCED(name) CASE(name##_all, "2,3"), CASE(name##_0, "3,2"), CASE(name##_1, "2,2,3"), CASE(name##_kept, "4")
+#define ARG_REDUCED(name) \
+	CASE(name##_all, "2,3"), CASE(name##_0, "3,2"), CASE(name##_1, "2,2,3"), CASE(name##_kept, "4")
 
 static void reductions(void **state)
 {
@@ -607,7 +599,8 @@ static lb_tensor *kept(void)
 FN(block_masked_mm, lb_block_masked_mm(a, b, 2, NULL, kept(), NULL))
 FN(segmented_mm, lb_segmented_mm(a, b, lb_from_data((int32_t[]){ 0, 2, 1, 3 }, 16, LB_SHAPE(2, 2), LB_I32)))
 FN(gather_mm, lb_gather_mm(a, b, lb_from_data((int32_t[]){ 1, 0, 1 }, 12, LB_SHAPE(3), LB_I32), NULL))
-FN(block_masked, lb_block_masked_mm(a, b, 2, NULL, lb_greater(lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)), lb_scalar(0)), NULL))
+FN(block_masked,
+   lb_block_masked_mm(a, b, 2, NULL, lb_greater(lb_slice(a, LB_RANGE(0, 2), LB_RANGE(0, 2)), lb_scalar(0)), NULL))
 FN(hadamard, lb_hadamard_transform(a, 0))
 FN(take, lb_take(a, indices(LB_SHAPE(2, 2)), 0))
 FN(take_1, lb_take(lb_exp(a), indices(LB_SHAPE(4)), 1))
@@ -779,8 +772,9 @@ static lb_tensor *f_svd(lb_tensor *const *in)
 	lb_tensor *u, *s, *vt;
 	if (!lb_svd(in[0], &u, &s, &vt))
 		return NULL;
-	return lb_concatenate(3, (lb_tensor *[]){ lb_reshape(lb_abs(u), LB_SHAPE(-1)), lb_reshape(s, LB_SHAPE(-1)),
-						  lb_reshape(lb_abs(vt), LB_SHAPE(-1)) },
+	return lb_concatenate(3,
+			      (lb_tensor *[]){ lb_reshape(lb_abs(u), LB_SHAPE(-1)), lb_reshape(s, LB_SHAPE(-1)),
+					       lb_reshape(lb_abs(vt), LB_SHAPE(-1)) },
 			      0);
 }
 
@@ -887,9 +881,9 @@ static void fourier(void **state)
 {
 	(void)state;
 	static const struct map_case cases[] = {
-		CASE(fft, "4"),     CASE(fft, "3,2"),   CASE(fft_2, "3,2"), CASE(fft_2, "2,3,4"),
-		CASE(ifft, "2,3"),  CASE(rfft, "2,5"),  CASE(irfft, "4,2"), CASE(irfft, "3"),
-		CASE(stft, "7;3"),  CASE(stft, "2,5;4"), CASE(istft, "3,4"), CASE(istft, "2,3,4"),
+		CASE(fft, "4"),    CASE(fft, "3,2"),    CASE(fft_2, "3,2"), CASE(fft_2, "2,3,4"),
+		CASE(ifft, "2,3"), CASE(rfft, "2,5"),   CASE(irfft, "4,2"), CASE(irfft, "3"),
+		CASE(stft, "7;3"), CASE(stft, "2,5;4"), CASE(istft, "3,4"), CASE(istft, "2,3,4"),
 	};
 	CHECK(cases);
 }
@@ -917,8 +911,7 @@ FN(dequantize_global, lb_dequantize(lb_quantize(single(a), nvfp4, largest(b)), n
 FN(dequantize_plain, lb_dequantize(lb_quantize(single(a), mxfp4, NULL), mxfp4, LB_BF16))
 FN(quantized_matmul, lb_quantized_matmul(single(a), lb_quantize(single(b), affine, NULL), affine, true))
 FN(quantized_matmul_mx, lb_quantized_matmul(single(a), lb_quantize(single(b), mxfp4, NULL), mxfp4, false))
-FN(quantized_matmul_global,
-   lb_quantized_matmul(single(a), lb_quantize(single(b), nvfp4, largest(c)), nvfp4, true))
+FN(quantized_matmul_global, lb_quantized_matmul(single(a), lb_quantize(single(b), nvfp4, largest(c)), nvfp4, true))
 
 FN(gather_qmm, lb_gather_qmm(single(a), lb_quantize(single(b), affine, NULL), lb_zeros(LB_SHAPE(3, 1), LB_I32),
 			     lb_arange(0, 2, 1, LB_I32), affine, true))
@@ -927,18 +920,12 @@ static void quantisation(void **state)
 {
 	(void)state;
 	static const struct map_case cases[] = {
-		CASE(quantize_words, "2,64"),
-		CASE(quantize_scales, "2,32;3"),
-		CASE(quantize_biases, "64"),
-		CASE(dequantize, "2,32"),
-		CASE(dequantize_global, "2,32;3"),
-		CASE(dequantize_plain, "32"),
-		CASE(quantized_matmul, "3,32;2,32"),
-		CASE(quantized_matmul, "32;2,32"),
-		CASE(quantized_matmul, "2,3,32;2,32"),
-		CASE(quantized_matmul, "32;2,2,32"),
-		CASE(quantized_matmul_mx, "3,2;2,32"),
-		CASE(quantized_matmul_global, "3,32;2,32;2"),
+		CASE(quantize_words, "2,64"),          CASE(quantize_scales, "2,32;3"),
+		CASE(quantize_biases, "64"),           CASE(dequantize, "2,32"),
+		CASE(dequantize_global, "2,32;3"),     CASE(dequantize_plain, "32"),
+		CASE(quantized_matmul, "3,32;2,32"),   CASE(quantized_matmul, "32;2,32"),
+		CASE(quantized_matmul, "2,3,32;2,32"), CASE(quantized_matmul, "32;2,2,32"),
+		CASE(quantized_matmul_mx, "3,2;2,32"), CASE(quantized_matmul_global, "3,32;2,32;2"),
 		CASE(gather_qmm, "2,3,32;2,4,32"),
 	};
 	CHECK(cases);
@@ -962,9 +949,8 @@ static void every_operation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(elementwise), TEST(views),		 TEST(reductions),   TEST(products),
-		TEST(models),	   TEST(linear_algebra), TEST(fourier),	     TEST(quantisation),
-		TEST(every_operation),
+		TEST(elementwise),    TEST(views),   TEST(reductions),   TEST(products),        TEST(models),
+		TEST(linear_algebra), TEST(fourier), TEST(quantisation), TEST(every_operation),
 	};
 	return cmocka_run_group_tests_name("vmap", tests, NULL, NULL);
 }

@@ -53,21 +53,24 @@ static void axes(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		lb_tensor *x = counted(LB_SHAPE(4, 3)), *y = counted(LB_SHAPE(3)), *across = lb_transpose(x, LB_ALL_AXES), *out[3];
+		lb_tensor *x = counted(LB_SHAPE(4, 3)), *y = counted(LB_SHAPE(3)),
+			  *across = lb_transpose(x, LB_ALL_AXES), *out[3];
 		lb_tensor *expected = lb_matmul(x, y);
 		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 1, NULL, out));
 		same(out[0], expected);
-		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ y, across }, (int[]){ LB_NO_AXIS, -1 }, 1, NULL, out));
+		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ y, across }, (int[]){ LB_NO_AXIS, -1 }, 1, NULL,
+				    out));
 		same(out[0], expected);
 		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, across }, (int[]){ 0, 1 }, 1, NULL, out));
 		same(out[0], lb_sum(lb_square(x), LB_AXES(1), false));
 		/* results that are an input, and the same for all elements */
-		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 3, (int[]){ -1, 1, 1 }, out));
+		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 3,
+				    (int[]){ -1, 1, 1 }, out));
 		same(out[0], expected);
 		same(out[1], across);
 		same(out[2], lb_broadcast_to(lb_expand_dims(lb_square(y), LB_AXES(1)), LB_SHAPE(3, 4)));
-		assert_true(
-		    lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 3, (int[]){ 0, 0, LB_NO_AXIS }, out));
+		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 3,
+				    (int[]){ 0, 0, LB_NO_AXIS }, out));
 		same(out[2], lb_square(y));
 		/* in_axes NULL: all 0 */
 		assert_true(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, x }, NULL, 1, NULL, out));
@@ -107,7 +110,8 @@ static void nested(void **state)
 	(void)state;
 	LB_SCOPE {
 		lb_tensor *x = counted(LB_SHAPE(4, 3)), *y = counted(LB_SHAPE(2, 3)), *out;
-		assert_true(lb_vmap(dot_with_each, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 1, NULL, &out));
+		assert_true(lb_vmap(dot_with_each, NULL, 2, (lb_tensor *[]){ x, y }, (int[]){ 0, LB_NO_AXIS }, 1, NULL,
+				    &out));
 		same(out, lb_matmul(x, lb_transpose(y, LB_ALL_AXES)));
 		assert_true(lb_vmap(with_inner_context, NULL, 2, (lb_tensor *[]){ x, lb_slice(x, LB_ALL, LB_AT(0)) },
 				    (int[]){ 0, LB_NO_AXIS }, 1, NULL, &out));
@@ -218,8 +222,8 @@ FUNCTION(own_rule)
 		return false;
 	out[0] = which == FIRST_ALONE    ? y[0]
 		 : which == SECOND_ALONE ? y[1]
-		 : which == VIEWED       ? lb_concatenate(2, (lb_tensor *[]){ lb_slice(y[0], LB_FROM(1)), lb_exp(y[1]) }, 0)
-					 : lb_multiply(y[0], lb_sin(y[1]));
+		 : which == VIEWED ? lb_concatenate(2, (lb_tensor *[]){ lb_slice(y[0], LB_FROM(1)), lb_exp(y[1]) }, 0)
+				   : lb_multiply(y[0], lb_sin(y[1]));
 	return out[0] != NULL;
 }
 
@@ -265,13 +269,15 @@ static void own_rules(void **state)
 		for (int k = 0; k < 6; k++)
 			LB_SCOPE {
 				const int *along = axes[k / 2];
-				struct mapped map = { k % 2 ? checkpointed : own_rule, which, along, false }, loop = map;
+				struct mapped map = { k % 2 ? checkpointed : own_rule, which, along, false },
+					      loop = map;
 				lb_tensor *x = counted(LB_SHAPE(4, 3)), *got[2], *expected[2];
 				lb_tensor *in[2];
 				for (int i = 0; i < 2; i++)
 					in[i] = along[i] == LB_NO_AXIS ? lb_slice(x, LB_AT(1)) : i ? lb_cos(x) : x;
 				loop.by_loop = true;
-				assert_true(lb_grad(summed, &map, 2, in, got) && lb_grad(summed, &loop, 2, in, expected));
+				assert_true(lb_grad(summed, &map, 2, in, got) &&
+					    lb_grad(summed, &loop, 2, in, expected));
 				same(got[0], expected[0]);
 				same(got[1], expected[1]);
 				lb_tensor *value[2], *d[2], *v[2] = { lb_sin(in[0]), lb_exp(in[1]) };
@@ -387,7 +393,8 @@ static void names_sites_streams(void **state)
 		lb_tensor *x = counted(LB_SHAPE(5, 4, 3)), *w = counted(LB_SHAPE(3, 2)), *out;
 		lb_stream stream = lb_stream_new("maps");
 		LB_ON_STREAM(stream)
-			assert_true(lb_vmap(named, NULL, 2, (lb_tensor *[]){ x, w }, (int[]){ 0, LB_NO_AXIS }, 1, NULL, &out));
+			assert_true(lb_vmap(named, NULL, 2, (lb_tensor *[]){ x, w }, (int[]){ 0, LB_NO_AXIS }, 1, NULL,
+					    &out));
 		lb_tensor *scores = lb_tensor_input(out, 0);
 		assert_string_equal(lb_name(scores), "scores");
 		assert_int_equal(lb_rank(scores), 3);
@@ -481,7 +488,8 @@ static void errors(void **state)
 			[LOSE_ERROR] = "reshape 77",
 			[DEEP] = "vmap: reshape (1,1,1,1,1,1,1,3) no room batch",
 		};
-		lb_tensor *x = counted(LB_SHAPE(4, 3)), *y = counted(LB_SHAPE(5, 3)), *one = lb_slice(y, LB_AT(0)), *out;
+		lb_tensor *x = counted(LB_SHAPE(4, 3)), *y = counted(LB_SHAPE(5, 3)), *one = lb_slice(y, LB_AT(0)),
+			  *out;
 		for (enum sin k = EVAL; k <= DEEP; k++) {
 			if (k == LEAK)
 				continue;
@@ -496,9 +504,11 @@ static void errors(void **state)
 		assert_true(error_has("vmap: axis 2 (5,3)"));
 		assert_false(lb_vmap(dot, NULL, 2, pair, (int[]){ LB_NO_AXIS, LB_NO_AXIS }, 1, NULL, &out));
 		assert_true(error_has("vmap: no input has an axis"));
-		assert_false(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, one }, (int[]){ 0, LB_NO_AXIS }, 1, (int[]){ LB_NO_AXIS }, &out));
+		assert_false(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, one }, (int[]){ 0, LB_NO_AXIS }, 1,
+				     (int[]){ LB_NO_AXIS }, &out));
 		assert_true(error_has("vmap: result 0 depends on the batch LB_NO_AXIS"));
-		assert_false(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, one }, (int[]){ 0, LB_NO_AXIS }, 1, (int[]){ 1 }, &out));
+		assert_false(lb_vmap(dot, NULL, 2, (lb_tensor *[]){ x, one }, (int[]){ 0, LB_NO_AXIS }, 1, (int[]){ 1 },
+				     &out));
 		assert_true(error_has("vmap: axis 1 ()"));
 		assert_false(lb_vmap(dot, NULL, 2, pair, NULL, 0, NULL, &out));
 		assert_true(error_has("vmap 0 results"));
@@ -603,9 +613,18 @@ static void leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(axes),	 TEST(nested),		    TEST(gradients), TEST(own_rules),
-		TEST(own_rules_nested), TEST(compiled), TEST(names_sites_streams), TEST(errors),
-		TEST(leaks_of_tracers), TEST(long_chains), TEST(as_many_operations), TEST(leaks),
+		TEST(axes),
+		TEST(nested),
+		TEST(gradients),
+		TEST(own_rules),
+		TEST(own_rules_nested),
+		TEST(compiled),
+		TEST(names_sites_streams),
+		TEST(errors),
+		TEST(leaks_of_tracers),
+		TEST(long_chains),
+		TEST(as_many_operations),
+		TEST(leaks),
 	};
 	return cmocka_run_group_tests_name("vmap functions", tests, NULL, NULL);
 }

@@ -72,16 +72,14 @@ static void a_scope_of_the_selected_thread_comes_first(void **state)
 	lb_tensor *later = NULL;
 
 	(void)state;
-	LB_SCOPE
-	{
+	LB_SCOPE {
 		lb_ones(LB_SHAPE(1), LB_F32);
 		self->context.thread = of.main;
 		says(self, "print", "w", "[3.]\n2 tensors are 'w'"); /* the scope holds none of them */
 		lb_eval(number(2));
 		says(self, "print", "w", "[2.]\n3 tensors are 'w': #");
 		says(self, "print", "w", "is meant, that of the innermost scope (w@2)\n");
-		LB_SCOPE
-		{
+		LB_SCOPE {
 			lb_ones(LB_SHAPE(1), LB_F32);
 			says(self, "print", "w", "[2.]\n");
 			lb_eval(number(4));
@@ -115,15 +113,15 @@ static void a_state_and_a_thread_tell(void **state)
 	snprintf(line, sizeof line, "of 2 named 'w' none was made by that thread, but by %llu, %llu",
 		 (unsigned long long)of.main, (unsigned long long)of.other);
 	says(self, "print", "w@thread:1", line);
-	LB_SCOPE
-	{
+	LB_SCOPE {
 		number(7);
 		number(8);
 		says(self, "info", "w@lazy", "(w@lazy@2)\n");
 		is_silent_about(self, "info", "w@lazy@1", "is meant");
 		says(self, "print", "w@ready", "[3.]\n2 tensors are 'w@ready'");
 		says(self, "print", "w@ready * 2", "[6.]\n2 tensors are 'w@ready'");
-		says(self, "info", "w@evaluating", "no tensor 'w@evaluating': 4 are called 'w', none of them evaluating (`list w`)");
+		says(self, "info", "w@evaluating",
+		     "no tensor 'w@evaluating': 4 are called 'w', none of them evaluating (`list w`)");
 	}
 	says(self, "print", "w@lazier", "no tensor");
 	says(self, "print", "0x1230", "no tensor's record is there; `at 0x1230` tells whose memory that is");

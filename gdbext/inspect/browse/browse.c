@@ -24,7 +24,8 @@ static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_
 
 	(void)out;
 	if (done) {
-		snprintf(text, sizeof text, "%s ... %d%% (Ctrl-C ends it)", what, (int)(100.0 * (double)done / (double)total));
+		snprintf(text, sizeof text, "%s ... %d%% (Ctrl-C ends it)", what,
+			 (int)(100.0 * (double)done / (double)total));
 		lbx_viewer_say(text);
 	}
 	return !lbx_screen_interrupted();

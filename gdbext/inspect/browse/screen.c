@@ -157,7 +157,8 @@ static void begin_colours(bool colour)
 		/* the dark half of viridis */
 		bool dark = i < screen.heat * (COLORS < 256 ? 1 : 2) / (COLORS < 256 ? 4 : 3);
 		int black = COLORS < 256 ? BLACK : 16, white = COLORS < 256 ? WHITE : 231;
-		init_pair((short)(FIRST_PAIR + i), (short)(dark ? white : black), (short)heat_background(i, screen.heat));
+		init_pair((short)(FIRST_PAIR + i), (short)(dark ? white : black),
+			  (short)heat_background(i, screen.heat));
 	}
 	init_pair(MARKED_PAIR, WHITE, COLOR_MAGENTA);
 	init_pair(DIFFERS_PAIR, COLOR_RED, -1);
@@ -375,8 +376,9 @@ static bool wait_for_input(int ms)
 	for (int i = 0; i < TAKEN; i++)
 		sigaddset(&ours, taken[i]);
 	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	/* of a terminal that went all can be read, and nothing is */
 	if (!interrupted && !resized && !ends && ppoll(&at, 1, ms < 0 ? NULL : &time, &before) > 0)
-		there = !(at.revents & (POLLHUP | POLLERR | POLLNVAL)); /* of a terminal that went all can be read, and nothing is */
+		there = !(at.revents & (POLLHUP | POLLERR | POLLNVAL));
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return there;
 }

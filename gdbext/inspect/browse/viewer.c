@@ -207,8 +207,8 @@ static struct lbx_view_of view_of(const struct lbx_viewer *v, int lines, int col
 {
 	const struct lbx_window *w = &v->window;
 
-	return (struct lbx_view_of){ w->top, w->left, w->height, w->width, w->changes,
-				     v->precision, lines, columns, v->shows_difference, true };
+	return (struct lbx_view_of){ w->top, w->left, w->height,           w->width, w->changes, v->precision,
+				     lines,  columns, v->shows_difference, true };
 }
 
 /* Reads nothing while the cursor moves among what is there. */
@@ -253,7 +253,8 @@ static void place_text(const struct lbx_window *w, char *ret, size_t size)
 	for (int axis = 0; axis < w->rank && n < size; axis++) {
 		const char *comma = axis ? ", " : "";
 		if (axis == w->row_axis || axis == w->column_axis)
-			n += (size_t)snprintf(ret + n, size - n, "%s%s", comma, axis == w->row_axis ? "rows" : "columns");
+			n += (size_t)snprintf(ret + n, size - n, "%s%s", comma,
+					      axis == w->row_axis ? "rows" : "columns");
 		else
 			n += (size_t)snprintf(ret + n, size - n, axis == w->other ? "%s<%lld>" : "%s%lld", comma,
 					      (long long)w->at[axis]);
@@ -367,7 +368,8 @@ static void draw_numbers(struct lbx_viewer *v, const struct lbx_pane *p, int fro
 	for (int64_t k = 0; k < v->columns; k++) {
 		bool is_cursors = w->left + k == lbx_window_column(w);
 		bool is_key = w->order && w->left + k == w->sorted_by;
-		snprintf(number, sizeof number, "%s%lld", is_key ? w->descends ? "v" : "^" : "", (long long)(w->left + k));
+		snprintf(number, sizeof number, "%s%lld", is_key ? w->descends ? "v" : "^" : "",
+			 (long long)(w->left + k));
 		right(text, sizeof text, v->cell, number);
 		lbx_screen_put(HEAD - 1, from + (int)k * (v->cell + GAP) + GAP, v->cell,
 			       is_cursors ? LBX_SCREEN_BOLD : LBX_SCREEN_DIM, text);
@@ -448,8 +450,14 @@ static void draw_statistics(struct lbx_viewer *v, int line, int columns)
 
 static void draw_keys(const struct lbx_viewer *v, int line, int columns)
 {
-	const char *const keys[] = { "? help", "  q quit", "  / find", "  g go to", v->n > 1 ? "  d difference" : "",
-				     "  s sort", lbx_screen_heat() ? "  m heat map" : "", "  t exchange axes" };
+	const char *const keys[] = { "? help",
+				     "  q quit",
+				     "  / find",
+				     "  g go to",
+				     v->n > 1 ? "  d difference" : "",
+				     "  s sort",
+				     lbx_screen_heat() ? "  m heat map" : "",
+				     "  t exchange axes" };
 	int column = 0;
 
 	if (v->message[0])

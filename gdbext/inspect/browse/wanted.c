@@ -14,7 +14,7 @@ static const struct {
 	enum lbx_relation relation;
 } relations[] = {
 	/* the longer ones first */
-	{ "<=", LBX_IS_AT_MOST }, { ">=", LBX_IS_AT_LEAST }, { "==", LBX_IS_EQUAL },   { "!=", LBX_IS_UNEQUAL },
+	{ "<=", LBX_IS_AT_MOST }, { ">=", LBX_IS_AT_LEAST }, { "==", LBX_IS_EQUAL }, { "!=", LBX_IS_UNEQUAL },
 	{ "<", LBX_IS_LESS },     { ">", LBX_IS_GREATER },   { "=", LBX_IS_EQUAL },
 };
 

@@ -5,7 +5,16 @@
 #include "tensors/tensor.h"
 
 struct lbx_wanted {
-	enum lbx_relation { LBX_IS_LESS, LBX_IS_AT_MOST, LBX_IS_GREATER, LBX_IS_AT_LEAST, LBX_IS_EQUAL, LBX_IS_UNEQUAL, LBX_IS_NAN, LBX_IS_INF } relation;
+	enum lbx_relation {
+		LBX_IS_LESS,
+		LBX_IS_AT_MOST,
+		LBX_IS_GREATER,
+		LBX_IS_AT_LEAST,
+		LBX_IS_EQUAL,
+		LBX_IS_UNEQUAL,
+		LBX_IS_NAN,
+		LBX_IS_INF
+	} relation;
 	bool is_absolute; /* of the value without its sign */
 	long double number;
 };

@@ -262,8 +262,8 @@ static bool set_axes(struct lbx_window *w, int row_axis, int column_axis)
 
 static bool is_axis(const struct lbx_window *w, int axis)
 {
-	return (axis >= 0 && axis < w->rank) ||
-	       lb_fail("there is no axis %d: there %s %d, counted from 0", axis, LB_PLURAL(w->rank, "is", "are"), w->rank);
+	return (axis >= 0 && axis < w->rank) || lb_fail("there is no axis %d: there %s %d, counted from 0", axis,
+							LB_PLURAL(w->rank, "is", "are"), w->rank);
 }
 
 bool lbx_window_set_rows(struct lbx_window *w, int axis)
@@ -323,9 +323,9 @@ bool lbx_window_plane(const struct lbx_window *w, const struct lbx_array *array,
 	int new_axes = (w->row_axis < 0) + (w->column_axis < 0);
 
 	for (int axis = 0; axis < w->rank; axis++)
-		slice.items[slice.n++] = is_other(w, axis)
-					     ? (struct lbx_slice_item){ .kind = LBX_AT, .start = w->at[axis], .step = 1 }
-					     : (struct lbx_slice_item){ .kind = LBX_RANGE, .step = 1 };
+		slice.items[slice.n++] =
+		    is_other(w, axis) ? (struct lbx_slice_item){ .kind = LBX_AT, .start = w->at[axis], .step = 1 }
+				      : (struct lbx_slice_item){ .kind = LBX_RANGE, .step = 1 };
 	for (int i = 0; i < new_axes; i++)
 		slice.items[slice.n++] = (struct lbx_slice_item){ .kind = LBX_NEW_AXIS };
 	*ret = *array;
@@ -441,9 +441,9 @@ static bool holds(const struct search *s, int64_t i)
 
 	if (!s->other)
 		return lbx_wanted_holds(s->condition, lbx_element_number(element, s->array->dtype));
-	return lbx_wanted_holds(
-	    s->condition, lbx_element_difference(element, s->array->dtype,
-						 s->others + i * lbx_dtype_bytes(s->other->dtype), s->other->dtype));
+	return lbx_wanted_holds(s->condition, lbx_element_difference(element, s->array->dtype,
+								     s->others + i * lbx_dtype_bytes(s->other->dtype),
+								     s->other->dtype));
 }
 
 /* From `begin` up to `end`: sets *ret. */

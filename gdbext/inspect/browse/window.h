@@ -71,8 +71,8 @@ void lbx_window_transpose(struct lbx_window *window);
 /* Rows x columns that the window may be moved over, in their own order. */
 bool lbx_window_plane(const struct lbx_window *window, const struct lbx_array *array, struct lbx_array *ret);
 /* The columns first … first+n-1 of the row at a place, dense, to `to`. */
-bool lbx_window_read(const struct lbx_window *window, const struct lbx_array *plane, int64_t place, int64_t first, int64_t n,
-		     void *to);
+bool lbx_window_read(const struct lbx_window *window, const struct lbx_array *plane, int64_t place, int64_t first,
+		     int64_t n, void *to);
 /* Sorts the rows, LBX_SORT_MAX at most, by the cursor's column; NaN stands last. The cursor stays with its row. */
 bool lbx_window_sort(struct lbx_window *window, const struct lbx_array *array, bool descends, struct lbx_out *out);
 /* Rows stand in their own order again. */
@@ -81,8 +81,9 @@ void lbx_window_unsort(struct lbx_window *window);
 /* What is looked for, from the cursor on and then from the first element up to it, in row-major order. */
 enum lbx_found { LBX_FOUND, LBX_FOUND_BEFORE, LBX_FOUND_NONE, LBX_FOUND_TOO_FAR, LBX_FIND_FAILED };
 /* Sets `at`. In `other`, if it is not NULL, the condition is on the differences. `most`: LBX_FIND_MAX. */
-enum lbx_found lbx_window_find(const struct lbx_window *window, const struct lbx_array *array, const struct lbx_array *other,
-			       const struct lbx_wanted *condition, int64_t most, struct lbx_out *out, int64_t *at);
+enum lbx_found lbx_window_find(const struct lbx_window *window, const struct lbx_array *array,
+			       const struct lbx_array *other, const struct lbx_wanted *condition, int64_t most,
+			       struct lbx_out *out, int64_t *at);
 /* a - b; of complex ones the distance. Equal ones, NaN too, do not differ. */
 double lbx_element_difference(const void *a, enum lb_dtype a_dtype, const void *b, enum lb_dtype b_dtype);
 

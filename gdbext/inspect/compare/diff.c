@@ -225,8 +225,8 @@ static void tell_turned(struct lbx_out *out, const struct diff *d)
 			  lbx_json_double(t->turned), "without",
 			  d->same_shape ? lbx_json_double(t->plain) : json_null()));
 	field(out, "hint");
-	lbx_printf(out, "one of them is transposed? With axes %d and %d exchanged their correlation is %.4f", t->axes[0],
-		   t->axes[1], t->turned);
+	lbx_printf(out, "one of them is transposed? With axes %d and %d exchanged their correlation is %.4f",
+		   t->axes[0], t->axes[1], t->turned);
 	if (d->same_shape)
 		lbx_printf(out, ", and %.4f as they are", t->plain);
 	lbx_printf(out, "; swapaxes(T, %d, %d) in the place of T compares these\n", t->axes[0], t->axes[1]);
@@ -445,7 +445,9 @@ static bool fail_for_shapes(const struct diff *d)
 	lbx_format_list(d->a.array.shape, d->a.array.rank, left, sizeof left);
 	lbx_format_list(d->b.array.shape, d->b.array.rank, right, sizeof right);
 	return lb_fail("%s has shape %s, but %s has %s%s", d->a.label, left, d->b.label, right,
-		       lbx_turns(&d->a.array, &d->b.array) ? ": one of them is transposed? (swapaxes(T, -2, -1) exchanges the axes)" : "");
+		       lbx_turns(&d->a.array, &d->b.array)
+			   ? ": one of them is transposed? (swapaxes(T, -2, -1) exchanges the axes)"
+			   : "");
 }
 
 static bool compare_shapes(struct diff *d)

@@ -341,7 +341,8 @@ static bool fail_for_names(struct many *m, const char *text, const char *other)
 		list_names(&all, names, sizeof names);
 		lb_fail("%s has none of the %zu name%s of %s, but %s%s", other, m->ours.n, LB_S(m->ours.n), text,
 			all.n ? names : "no names at all",
-			lbx_holds_arrays(other) && !lbx_holds_arrays(text) ? " (`weights` finds arrays by values)" : "");
+			lbx_holds_arrays(other) && !lbx_holds_arrays(text) ? " (`weights` finds arrays by values)"
+									   : "");
 	}
 	lbx_collection_close(&all);
 	return false;

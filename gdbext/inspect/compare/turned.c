@@ -106,7 +106,8 @@ bool lbx_find_turned(const struct lbx_array *a, const struct lbx_array *b, struc
 	bool turns_a = b->encoding != NULL, is_square;
 
 	*ret = (struct lbx_turned){ .is_near = false };
-	if (!lbx_turns(a, b) || a->size > MOST || a->dtype == LB_C64 || b->dtype == LB_C64 || (a->encoding && b->encoding))
+	if (!lbx_turns(a, b) || a->size > MOST || a->dtype == LB_C64 || b->dtype == LB_C64 ||
+	    (a->encoding && b->encoding))
 		return true;
 	is_square = a->shape[a->rank - 1] == a->shape[a->rank - 2];
 	struct lbx_array other = turn(turns_a ? a : b);

@@ -7,7 +7,7 @@
 
 struct lbx_turned {
 	bool is_near;
-	int axes[2];         /* that were exchanged */
+	int axes[2]; /* that were exchanged */
 	double turned, plain; /* correlations; plain: 0 where their shapes allow none */
 };
 

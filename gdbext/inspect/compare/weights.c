@@ -338,12 +338,15 @@ static void tell_heading(const struct weights *w)
 	}
 	if (w->n_others) {
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "  not counted: %zu with a name that the program does not keep, as activations and inputs\n",
+		lbx_printf(out,
+			   "  not counted: %zu with a name that the program does not keep, as activations and inputs\n",
 			   w->n_others);
 	}
 	if (!w->parameters.is_known && w->n_unexpected) {
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "  nothing here tells parameters from other tensors with names, as activations: they are counted, too\n");
+		lbx_printf(
+		    out,
+		    "  nothing here tells parameters from other tensors with names, as activations: they are counted, too\n");
 	}
 	if (w->n_tied) {
 		lbx_wrap(out, 0, 4);
@@ -415,8 +418,7 @@ static bool run_weights(struct lbx_context *context, const struct lbx_args *args
 	struct weights w = { .context = context, .limit = DEFAULT_LIMIT };
 	int64_t seconds = DEFAULT_SECONDS;
 
-	if (!lbx_args_limit(args, &w.limit) ||
-	    !lbx_args_int(args, "seconds", 0, MAX_SECONDS, &seconds))
+	if (!lbx_args_limit(args, &w.limit) || !lbx_args_int(args, "seconds", 0, MAX_SECONDS, &seconds))
 		return false;
 	w.deadline = lb_clock_seconds() + (double)seconds;
 	bool done = take(&w, args) && judge_all(&w);

@@ -56,8 +56,7 @@ struct lbx_diagnosed *lbx_case_found_of(struct lbx_case *c, enum lbx_severity se
 
 static bool is_plain(const char *name)
 {
-	return *name && name[strspn(name, LBX_WORD ".-")] == '\0' &&
-	       (isalpha((unsigned char)*name) || *name == '_');
+	return *name && name[strspn(name, LBX_WORD ".-")] == '\0' && (isalpha((unsigned char)*name) || *name == '_');
 }
 
 void lbx_case_operand(const struct lbx_case *c, const struct lbx_tensor *t, char ret[LBX_OPERAND_MAX])

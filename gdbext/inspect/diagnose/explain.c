@@ -118,9 +118,10 @@ const struct lbx_command lbx_command_explain = {
 	.name = "explain",
 	.arguments = "[RULE]",
 	.summary = "explain a rule of doctor's, or list them all",
-	.help = "What it means, a program that has it, where it looks if that is not everywhere, what must\n"
-		"be so before it speaks, and what to do. A rule is named as doctor does, or by its row: L2 is L2a and L2b, too.\n"
-		"Example: explain L1",
+	.help =
+	    "What it means, a program that has it, where it looks if that is not everywhere, what must\n"
+	    "be so before it speaks, and what to do. A rule is named as doctor does, or by its row: L2 is L2a and L2b, too.\n"
+	    "Example: explain L1",
 	.max_args = 1,
 	.word = rule_word,
 	.needs = LBX_NEEDS_NO_PROGRAM,

@@ -33,9 +33,11 @@ bool lbx_rule_where(const struct lbx_rule *rule, char ret[LBX_WHERE_MAX])
 		  "In cores alone, with the command `lazybones`: what runs changes its variables meanwhile." },
 		{ LBX_SEES_DEATH,
 		  "In the core of a program that has died, with the command `lazybones`: a debugger tells of a death itself." },
-		{ LBX_SEES_STACKS, "With the command `lazybones`, which goes through all threads, in a core or a process." },
-		{ LBX_SEES_LOOKS, "In a program that runs and is looked at several times: `lazybones doctor -- PROGRAM`, or\n"
-				  "`lazybones doctor PID --every 10`." },
+		{ LBX_SEES_STACKS,
+		  "With the command `lazybones`, which goes through all threads, in a core or a process." },
+		{ LBX_SEES_LOOKS,
+		  "In a program that runs and is looked at several times: `lazybones doctor -- PROGRAM`, or\n"
+		  "`lazybones doctor PID --every 10`." },
 		{ LBX_SEES_EVENTS, "In programs with Lazybones' own runtime, where its flight recorder is on." },
 		{ LBX_SEES_RUNTIME, "In programs with Lazybones' own runtime." },
 	};

@@ -138,7 +138,8 @@ static void tell_gone(struct lbx_out *out, const struct lbx_diagnosis *d, const 
 }
 
 /* earlier: NULL, there was no other look. */
-static void tell(struct lbx_context *context, const struct lbx_diagnosis *d, const struct lbx_diagnosis *earlier, bool all)
+static void tell(struct lbx_context *context, const struct lbx_diagnosis *d, const struct lbx_diagnosis *earlier,
+		 bool all)
 {
 	struct lbx_out *out = context->out;
 	size_t n_new = 0;

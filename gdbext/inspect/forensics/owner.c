@@ -137,11 +137,11 @@ static bool tell_address(struct lbx_context *context, const struct lbx_args *arg
 		return false;
 	lbx_places_find(places, address, &place);
 	bool exact = place.kind != LBX_PLACE_NOTHING;
-	bool is_known = !exact && (in_table(context, address, text, sizeof text) || in_part(context, address, text, sizeof text));
+	bool is_known =
+	    !exact && (in_table(context, address, text, sizeof text) || in_part(context, address, text, sizeof text));
 	bool in_code = !exact && !is_known && in_module(context, address, text, sizeof text);
 	uint64_t reach = lbx_target_try_read(context->target, address, &byte, 1) ? LBX_NEAR : LBX_NEAR_FAULT;
-	bool near =
-	    !exact && !is_known && !in_code && lbx_describe_address(places, address, reach, text, sizeof text);
+	bool near = !exact && !is_known && !in_code && lbx_describe_address(places, address, reach, text, sizeof text);
 	lbx_places_destroy(places);
 	if (exact)
 		return lbx_command_at.run(context, args);

@@ -195,7 +195,8 @@ static void describe_static(const struct lbx_static_place *place, char *ret, siz
 	size_t n = (size_t)snprintf(ret, size, where->function[0] ? "static of %s" : "global", where->function);
 
 	if (place->thread && n < size)
-		n += (size_t)snprintf(ret + n, size - n, "%s thread %" PRIu64, where->function[0] ? " in" : " of", place->thread);
+		n += (size_t)snprintf(ret + n, size - n, "%s thread %" PRIu64, where->function[0] ? " in" : " of",
+				      place->thread);
 	if (where->file[0] && n < size)
 		snprintf(ret + n, size - n, ", %s:%d", where->file, where->line);
 }
@@ -421,7 +422,9 @@ static void tell_pointers(const struct owners *o)
 	tell_more(out, o, shown);
 	if (of_parts > 1 && folds) {
 		lbx_field(out, "", FIELD);
-		lbx_printf(out, "and %" PRId64 " more of the runtime's own, which keep nothing alive, either (--limit 0 shows all)\n",
+		lbx_printf(out,
+			   "and %" PRId64
+			   " more of the runtime's own, which keep nothing alive, either (--limit 0 shows all)\n",
 			   of_parts - 1);
 	}
 }

@@ -85,7 +85,8 @@ bool lbx_rank_digest_take(struct lbx_context *context, const char *glob, bool re
 	while (lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
 		if (!t.name[0] || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
-		if (ret->n % OFTEN == OFTEN - 1 && !lbx_progress(context->out, "computing checksums", (int64_t)ret->n, 0))
+		if (ret->n % OFTEN == OFTEN - 1 &&
+		    !lbx_progress(context->out, "computing checksums", (int64_t)ret->n, 0))
 			return false;
 		struct lbx_digested *one = add(ret, t.name, t.id);
 		if (!one)

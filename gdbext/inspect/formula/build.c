@@ -206,7 +206,10 @@ static bool fold(int op, double x, double y, double *ret)
 	case LB_OP_MULTIPLY: *ret = x * y; return true;
 	case LB_OP_DIVIDE: *ret = x / y; return true;
 	case LB_OP_FLOOR_DIVIDE: *ret = floor(x / y); return true;
-	case LB_OP_REMAINDER: *ret = fmod(x, y); *ret += *ret * y < 0 ? y : 0; return true;
+	case LB_OP_REMAINDER:
+		*ret = fmod(x, y);
+		*ret += *ret * y < 0 ? y : 0;
+		return true;
 	case LB_OP_POWER: *ret = pow(x, y); return true;
 	default: return false;
 	}
@@ -434,9 +437,8 @@ static bool item_of(struct lbx_formula_build *b, int node, struct lbx_slice_item
 	if (ret_by->is_number ? !ret_by->is_whole : lb_dtype_is_inexact(lbx_formula_step(b, ret_by)->dtype))
 		return lbx_formula_fail(b->tree, n->begin,
 					"an index is a whole number, a slice, or a tensor of these, or a mask");
-	*ret = (struct lbx_slice_item){
-		.kind = LBX_AT, .has_start = true, .start = (int64_t)ret_by->number, .step = 1
-	};
+	*ret =
+	    (struct lbx_slice_item){ .kind = LBX_AT, .has_start = true, .start = (int64_t)ret_by->number, .step = 1 };
 	return true;
 }
 
@@ -481,7 +483,8 @@ static bool indices_of(struct lbx_formula_build *b, int node, int rank, struct i
 }
 
 /* The place of the first of them that cannot be taken; of the brackets, if all can. */
-static int place_of(const struct lbx_formula_build *b, int node, const struct lbx_slice *slice, const struct lbx_step *of)
+static int place_of(const struct lbx_formula_build *b, int node, const struct lbx_slice *slice,
+		    const struct lbx_step *of)
 {
 	struct lbx_slice some = *slice;
 
@@ -741,7 +744,8 @@ static bool name(struct lbx_formula_build *b, int node, struct lbx_formula_value
 {
 	const struct lbx_formula_node *n = &b->tree->nodes[node];
 	const char *text = b->tree->text + n->begin, *colons = strstr(text, "::");
-	bool may_be_step = node == b->index && *text != '\'' && *text != '"' && colons && colons < b->tree->text + n->end;
+	bool may_be_step =
+	    node == b->index && *text != '\'' && *text != '"' && colons && colons < b->tree->text + n->end;
 
 	*ret = (struct lbx_formula_value){ .is_number = true };
 	if (constant(b->tree, node, &ret->number))

@@ -397,8 +397,8 @@ static bool text_of(const struct lbx_formula *f, int node, char ret[TEXT_MOST])
 
 static bool is_whole_type(const char *type)
 {
-	static const char *const words[] = { "int",	 "long",   "short",   "char", "unsigned",
-					     "size_t", "ssize_t", "bool", "_Bool" };
+	static const char *const words[] = { "int",    "long",    "short", "char", "unsigned",
+					     "size_t", "ssize_t", "bool",  "_Bool" };
 
 	if (strpbrk(type, "*[({<") || strstr(type, "float") || strstr(type, "double"))
 		return false;
@@ -660,8 +660,8 @@ static bool resolve(struct lbx_formula *f, int node)
 			return false;
 	/* x['mask'] may be a tensor of that name, but not where neither is one */
 	key = key_of(t, node, '\'');
-	if (key >= 0 && f->whys[node] && f->names.operand[lbx_formula_child(t, node, 0)] < 0 && f->names.operand[key] < 0 &&
-	    !lbx_target_waits(f->context->target))
+	if (key >= 0 && f->whys[node] && f->names.operand[lbx_formula_child(t, node, 0)] < 0 &&
+	    f->names.operand[key] < 0 && !lbx_target_waits(f->context->target))
 		return lbx_formula_fail(t, t->nodes[key].begin, "%s", f->whys[node]);
 	/* of a tensor x.size is not what a record has under that name */
 	if (is_attribute && f->whys[lbx_formula_child(t, node, 0)] && text_of(f, node, text)) {

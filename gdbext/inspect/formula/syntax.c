@@ -760,10 +760,11 @@ static bool fail_template(const struct parser *p)
 		int begin = (int)(name - p->text);
 		if (end && name < open && begin <= p->at && p->text + p->at <= end) {
 			lb_clear_error();
-			return lbx_formula_fail(p->tree, begin,
-						"'%.*s' is of C++, and none of what is computed here: in gdb it may stand "
-						"in quotes, as in 'Pool<4>::size' + 1",
-						(int)(end - name), name);
+			return lbx_formula_fail(
+			    p->tree, begin,
+			    "'%.*s' is of C++, and none of what is computed here: in gdb it may stand "
+			    "in quotes, as in 'Pool<4>::size' + 1",
+			    (int)(end - name), name);
 		}
 	}
 	return false;

@@ -22,11 +22,11 @@ enum lbx_formula_kind {
 	LBX_FORMULA_CALL,   /* the first child is what is called, a NAME or a MEMBER */
 	LBX_FORMULA_INDEX,  /* x[…]: the others are items */
 	LBX_FORMULA_ITEM,   /* of those: one of a slice's; an expression is a node of its own */
-	LBX_FORMULA_RANGE,  /* likewise, a:b:c of which something is computed: its children are the bounds that it has, as its item
+	LBX_FORMULA_RANGE, /* likewise, a:b:c of which something is computed: its children are the bounds that it has, as its item
 			     * tells; one more is the step */
 	LBX_FORMULA_KEYWORD, /* of a call: word=child */
-	LBX_FORMULA_TUPLE,  /* (a, b) or [a, b] */
-	LBX_FORMULA_SIGN,   /* -x, +x, ~x */
+	LBX_FORMULA_TUPLE, /* (a, b) or [a, b] */
+	LBX_FORMULA_SIGN, /* -x, +x, ~x */
 	LBX_FORMULA_BINARY,
 };
 
@@ -55,16 +55,16 @@ enum lbx_formula_operator {
 
 struct lbx_formula_node {
 	enum lbx_formula_kind kind;
-	int begin, end;           /* bytes of the text that it is written in */
-	int at;     /* the byte that an error about it points to */
+	int begin, end; /* bytes of the text that it is written in */
+	int at; /* the byte that an error about it points to */
 	enum lbx_formula_operator op;
 	double number;
-	bool is_whole;            /* a number without a point */
-	bool is_grouped;          /* brackets stand around it, */
-	int open;                 /* the outermost of which begins at this byte */
-	int word, n_word;         /* of a MEMBER or a KEYWORD: bytes of the text */
+	bool is_whole; /* a number without a point */
+	bool is_grouped; /* brackets stand around it, */
+	int open; /* the outermost of which begins at this byte */
+	int word, n_word; /* of a MEMBER or a KEYWORD: bytes of the text */
 	struct lbx_slice_item item;
-	int first, n;             /* children, in `children` */
+	int first, n; /* children, in `children` */
 };
 
 struct lbx_formula_tree {

@@ -149,7 +149,8 @@ bool lbx_holder_is_pinned(const struct lbx_holder *h)
 {
 	if (h->named)
 		return h->bytes >= PINNED_MIN && h->named <= h->bytes / PINNED_PART;
-	return h->bytes >= UNNAMED_MIN && h->covered && h->covered <= h->bytes / UNNAMED_PART && !h->n_consumers && !h->scope;
+	return h->bytes >= UNNAMED_MIN && h->covered && h->covered <= h->bytes / UNNAMED_PART && !h->n_consumers &&
+	       !h->scope;
 }
 
 static int describe_list(const struct lbx_held_by *list, uint64_t n, char *ret, size_t size)
@@ -189,8 +190,9 @@ void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 					 h->others[i].n, i ? "" : "of its size ", h->others[i].name);
 	if (lbx_holder_is_pinned(h) && used < size) {
 		lbx_format_bytes(h->named ? h->named : h->covered, bytes, sizeof bytes);
-		snprintf(ret + used, size - used, h->named ? "; no more than %s of it have a name"
-						 	   : "; no more than %s of it are in use", bytes);
+		snprintf(ret + used, size - used,
+			 h->named ? "; no more than %s of it have a name" : "; no more than %s of it are in use",
+			 bytes);
 	}
 }
 

@@ -129,7 +129,8 @@ static bool set_keys(struct lbx_snapshot *s, const char *const keys[LBX_BYS], st
 static const char *holder_of(struct lbx_snapshot *s, const struct lbx_tensor *t, const struct lbx_held *held)
 {
 	bool is_open = held->reach == LBX_REACH_UNKNOWN || held->reach == LBX_REACH_RUNTIME;
-	const char *variable = is_open && !held->holder[0] && s->variables ? lbx_variables_held_by(s->variables, t) : NULL;
+	const char *variable =
+	    is_open && !held->holder[0] && s->variables ? lbx_variables_held_by(s->variables, t) : NULL;
 
 	if (variable)
 		return variable;

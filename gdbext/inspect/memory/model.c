@@ -283,8 +283,7 @@ static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_parameters p;
 	struct lbx_root root = { .rank = -1 };
 
-	if (!lbx_args_int(args, "depth", 1, MAX_DEPTH, &depth) ||
-	    !lbx_args_limit(args, &max_rows) ||
+	if (!lbx_args_int(args, "depth", 1, MAX_DEPTH, &depth) || !lbx_args_limit(args, &max_rows) ||
 	    (context->table && !lbx_table_root(context->table, &root)) ||
 	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, LBX_TIED_ONCE, &p))
 		return false;

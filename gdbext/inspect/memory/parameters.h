@@ -26,11 +26,12 @@ struct lbx_parameters {
 	size_t n, room;
 	struct lbx_parameter *list; /* by key */
 	int64_t count, bytes;
-	bool is_known;     /* which they are: those that are said to be; of each under its names the others are there, too, where the
+	bool
+	    is_known; /* which they are: those that are said to be; of each under its names the others are there, too, where the
 			    * program does not keep them */
-	uint64_t tied;     /* left out: the same values under another name */
-	uint64_t others;   /* left out: of a name, but no weights, or held by scopes and lazy tensors alone */
-	uint64_t unnamed;  /* left out: ready tensors without a name, that are no views */
+	uint64_t tied; /* left out: the same values under another name */
+	uint64_t others; /* left out: of a name, but no weights, or held by scopes and lazy tensors alone */
+	uint64_t unnamed; /* left out: ready tensors without a name, that are no views */
 };
 
 /* Of those whose name matches, if `glob` is given: each value once, or under each of its names. */

@@ -182,10 +182,11 @@ static void print_nan(struct lbx_context *context, uint64_t seen, bool looks)
 	if (seen || looks)
 		lbx_printf(context->out, "%" PRIu64 " operation%s with NaN or Inf seen", seen, LB_S(seen));
 	else
-		lbx_printf(context->out,
-			   "no debugger looks for NaN or Inf (`tensor catch nan` in gdb does; `%sdoctor` tells of values "
-			   "that are there)",
-			   context->prefix ? context->prefix : "");
+		lbx_printf(
+		    context->out,
+		    "no debugger looks for NaN or Inf (`tensor catch nan` in gdb does; `%sdoctor` tells of values "
+		    "that are there)",
+		    context->prefix ? context->prefix : "");
 }
 
 static void tell_counters(struct lbx_context *context, const struct lbx_root *root, const struct counts *c)

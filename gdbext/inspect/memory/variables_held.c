@@ -29,7 +29,8 @@ struct lbx_variables_held {
 };
 
 /* In the place of a name from before `since`. */
-static bool note_in(struct lbx_number_map *map, const struct lbx_tensors *of, uint64_t key, uint32_t name, uint32_t since)
+static bool note_in(struct lbx_number_map *map, const struct lbx_tensors *of, uint64_t key, uint32_t name,
+		    uint32_t since)
 {
 	bool is_new;
 	struct lbx_number *entry = key ? lbx_number_at(map, of, key, &is_new) : NULL;
@@ -104,7 +105,8 @@ static void variable_of(const char *expression, char ret[HOLDER])
 		at += strspn(at, "*&(");
 	}
 	size_t n = 0;
-	while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == ':' || at[n] == '$' || (unsigned char)at[n] >= 0x80)
+	while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == ':' || at[n] == '$' ||
+	       (unsigned char)at[n] >= 0x80)
 		n++;
 	snprintf(ret, HOLDER, "%.*s", (int)n, at);
 }

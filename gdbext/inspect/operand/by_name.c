@@ -145,8 +145,7 @@ bool lbx_find_named(struct lbx_context *context, struct lbx_tensors *tensors, ch
 		whole = !label.name[0] || take_label(&label, prefixes, n, found) || !clean;
 	}
 	/* what cannot be read because of an interruption would be missing in it for ever */
-	bool done = whole && next == LBX_NEXT_END &&
-		    (!index || lbx_progress(context->out, "looking at names", 0, 0));
+	bool done = whole && next == LBX_NEXT_END && (!index || lbx_progress(context->out, "looking at names", 0, 0));
 	if (done)
 		lbx_name_index_keep(index, context);
 	else
@@ -365,9 +364,10 @@ static bool fail_thread(const char *text, const struct wanted *wanted, const str
 	size_t used = 0;
 
 	for (int i = 0; i < s->n_threads && i < THREADS_TOLD; i++)
-		used += (size_t)snprintf(who + used, sizeof who - used, "%s%" PRIu64, i ? ", " : ", but by ", s->threads[i]);
-	return lb_fail("no tensor '%s': of %zu named '%s' none was made by that thread%s%s", text, s->n_all, wanted->name,
-		       who, s->n_threads > THREADS_TOLD ? ", …" : "");
+		used += (size_t)snprintf(who + used, sizeof who - used, "%s%" PRIu64, i ? ", " : ", but by ",
+					 s->threads[i]);
+	return lb_fail("no tensor '%s': of %zu named '%s' none was made by that thread%s%s", text, s->n_all,
+		       wanted->name, who, s->n_threads > THREADS_TOLD ? ", …" : "");
 }
 
 static bool fail_wanted(const char *text, const struct wanted *wanted, const struct namesakes *s)
@@ -459,8 +459,9 @@ static bool is_told(const json_t *list, const char *text, uint64_t id)
 	json_t *one;
 	size_t i;
 
-	json_array_foreach(list, i, one) if (strcmp(json_string_value(json_object_get(one, "name")), text) == 0 &&
-					     (uint64_t)json_integer_value(json_object_get(one, "id")) == id) return true;
+	json_array_foreach(list, i,
+			   one) if (strcmp(json_string_value(json_object_get(one, "name")), text) == 0 &&
+				    (uint64_t)json_integer_value(json_object_get(one, "id")) == id) return true;
 	return false;
 }
 
@@ -507,14 +508,17 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 		strcat(near, found->near[i]);
 	}
 	if (*why)
-		return lb_fail("no tensor '%s': %s%s%s%s", text, why, *near ? " (did you mean " : "", near, *near ? "?)" : "");
+		return lb_fail("no tensor '%s': %s%s%s%s", text, why, *near ? " (did you mean " : "", near,
+			       *near ? "?)" : "");
 	if (*text == '%' && isdigit((unsigned char)text[1]))
 		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
 			       "`listing N`, tells its #id",
 			       text);
 	if (strncmp(text, "0x", 2) == 0 && text[2] && !text[2 + strspn(text + 2, "0123456789abcdefABCDEF")])
-		return lb_fail("no tensor '%s': no tensor's record is there; `at %s` tells whose memory that is, `view %s "
-			       "DTYPE SHAPE` shows it", text, text, text);
+		return lb_fail(
+		    "no tensor '%s': no tensor's record is there; `at %s` tells whose memory that is, `view %s "
+		    "DTYPE SHAPE` shows it",
+		    text, text, text);
 	if (!found->n_near && *text && text[strspn(text, "0123456789")] == '\0')
 		return lb_fail("no tensor '%s': did you mean #%s?", text, text);
 	if (found->n_near)

@@ -59,8 +59,7 @@ static bool take_gone(struct search *s, const struct lbx_pointer *pointer)
 	struct lbx_tensor t;
 	char gone[1024];
 
-	if (!pointer->value || view->n_gone == LBX_GONE_MAX || !lb_ok() ||
-	    !lbx_context_tensors(s->context, &tensors))
+	if (!pointer->value || view->n_gone == LBX_GONE_MAX || !lb_ok() || !lbx_context_tensors(s->context, &tensors))
 		return true;
 	if (!lbx_tensors_record_at(tensors, pointer->value, &t) && !lb_ok() && lb_error_cause() != LB_INTERRUPTED) {
 		char why[512];
@@ -195,8 +194,8 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 	return lbx_thread_view_wanted(context, places, NULL, NULL, tid, max, tail, ret);
 }
 
-bool lbx_thread_view_wanted(struct lbx_context *context, struct lbx_places *places, lbx_held_fn *wants, void *of, uint64_t tid,
-			    int max, int tail, struct lbx_thread_view *ret)
+bool lbx_thread_view_wanted(struct lbx_context *context, struct lbx_places *places, lbx_held_fn *wants, void *of,
+			    uint64_t tid, int max, int tail, struct lbx_thread_view *ret)
 {
 	struct search s = { .context = context, .places = places, .most = LBX_HELD_MAX, .wants = wants, .of = of };
 	struct lbx_stack stack;
@@ -385,7 +384,8 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
 	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		for (int i = 0; i < stack.n && wanted.value == 0; i++)
-			context->stacks->ops->pointers(context->stacks, &stack.frames[i], compare_pointer, &wanted, NULL);
+			context->stacks->ops->pointers(context->stacks, &stack.frames[i], compare_pointer, &wanted,
+						       NULL);
 		lbx_stack_release(&stack);
 	}
 	if (clean)
@@ -413,7 +413,8 @@ void lbx_statics_limits(const struct lbx_statics_told *told, char *ret, size_t s
 {
 	say_cut(told->cut, told->first_cut, ret, size);
 	if (told->has_more)
-		lbx_say(ret, size, "%sthere is more debug information than was searched for variables", *ret ? "; " : "");
+		lbx_say(ret, size, "%sthere is more debug information than was searched for variables",
+			*ret ? "; " : "");
 }
 
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size)

@@ -55,8 +55,8 @@ typedef bool lbx_held_fn(void *context, const struct lbx_frame_view *frame, cons
 bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
 		     struct lbx_thread_view *ret);
 /* The same, but each frame holds, up to LBX_HELD_MAX, only what `wants` says. */
-bool lbx_thread_view_wanted(struct lbx_context *context, struct lbx_places *places, lbx_held_fn *wants, void *of, uint64_t tid,
-			    int max, int tail, struct lbx_thread_view *ret);
+bool lbx_thread_view_wanted(struct lbx_context *context, struct lbx_places *places, lbx_held_fn *wants, void *of,
+			    uint64_t tid, int max, int tail, struct lbx_thread_view *ret);
 /* Of one frame of a thread that was viewed without places: what its variables hold, many more than of each of a stack. */
 void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
 			 struct lbx_frame_view *view);

@@ -115,12 +115,13 @@ static const char *short_of(const char *whole, const char *expression)
 	if (*whole == '*' && *expression == '(' && strncmp(whole, expression + 1, n) == 0 && expression[n + 1] == ')')
 		return expression + n + 2;
 	return strncmp(whole, expression, n) == 0 && strchr(".[-", expression[n]) && expression[n] ? expression + n
-												 : expression;
+												   : expression;
 }
 
 bool lbx_object_is_one(const char *expression, const struct lbx_object_view *view)
 {
-	return view->n == 1 && !view->more && !view->is_cut && !strpbrk(short_of(expression, view->held[0].expression), "[<");
+	return view->n == 1 && !view->more && !view->is_cut &&
+	       !strpbrk(short_of(expression, view->held[0].expression), "[<");
 }
 
 bool lbx_fail_object(const char *expression, const struct lbx_object_view *view)
@@ -132,7 +133,10 @@ bool lbx_fail_object(const char *expression, const struct lbx_object_view *view)
 		used += (size_t)snprintf(which + used, sizeof which - used, "%s%s", i ? ", " : "",
 					 view->held[i].expression);
 	return lb_fail("'%s' has %s%d tensor%s in it: say which, as %s%s", expression,
-		       view->more ? "more than " : view->is_cut ? "at least " : "", view->n, LB_S(view->n), which, view->n > NAMED ? ", …" : "");
+		       view->more     ? "more than "
+		       : view->is_cut ? "at least "
+				      : "",
+		       view->n, LB_S(view->n), which, view->n > NAMED ? ", …" : "");
 }
 
 static void tell(struct lbx_out *out, const char *expression, const struct lbx_object_view *view)
@@ -141,7 +145,10 @@ static void tell(struct lbx_out *out, const char *expression, const struct lbx_o
 
 	lbx_begin(out, NULL);
 	lbx_tell(out, "%pF has %s%pF in it:\n", LBX_TEXT("expression", expression),
-		 view->more ? "more than " : view->is_cut ? "at least " : "", LBX_COUNT("n", view->n, "tensor"));
+		 view->more     ? "more than "
+		 : view->is_cut ? "at least "
+				: "",
+		 LBX_COUNT("n", view->n, "tensor"));
 	LBX_KEY(out, "more", json_boolean(view->more || view->is_cut));
 	lbx_begin_list(out, "holds");
 	for (int i = 0; i < view->n; i++) {

@@ -145,7 +145,8 @@ static bool adds(const char *text)
 	char last = '(';
 
 	for (const char *c = text; *c; c++) {
-		if ((*c == '+' || *c == '-') && depth == 0 && c[1] != '>' && (isalnum((unsigned char)last) || strchr("_)]", last)))
+		if ((*c == '+' || *c == '-') && depth == 0 && c[1] != '>' &&
+		    (isalnum((unsigned char)last) || strchr("_)]", last)))
 			return true;
 		depth += strchr("([", *c) ? 1 : strchr(")]", *c) ? -1 : 0;
 		last = isspace((unsigned char)*c) ? last : *c;
@@ -182,7 +183,9 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	}
 	enum lbx_handle handle = lbx_handle_of_type(context, value.type, &provider);
 	if (handle == LBX_HANDLE && adds(text))
-		return lb_fail("'%s' leads behind the record, as C adds to pointers: put the tensor in quotes, as in 'p' + 1", text);
+		return lb_fail(
+		    "'%s' leads behind the record, as C adds to pointers: put the tensor in quotes, as in 'p' + 1",
+		    text);
 	if (handle == LBX_HANDLE && value.bits == 0)
 		*null = text;
 	if (value.bits == 0 || (handle == LBX_HANDLE_RECORD && bracket))
@@ -200,7 +203,8 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 }
 
 /* Of an object that has one tensor in it, that; of several it is noted. */
-static bool by_object(struct lbx_context *context, struct names *names, int i, struct lbx_tensor *ret, const char **null)
+static bool by_object(struct lbx_context *context, struct names *names, int i, struct lbx_tensor *ret,
+		      const char **null)
 {
 	const char *text = names->prefixes[i];
 	struct lbx_object_view *view = &names->looked;
@@ -409,7 +413,8 @@ static bool fail_elsewhere(struct lbx_context *context, const char *name)
 	lb_clear_error();
 	if (!found)
 		return lb_fail("%s", message);
-	return lb_fail("%s; %s has a variable of that name: `frame function %s` goes there", message, function, function);
+	return lb_fail("%s; %s has a variable of that name: `frame function %s` goes there", message, function,
+		       function);
 }
 
 /* A variable of the name that is known to hold another tensor. */
@@ -542,7 +547,8 @@ bool lbx_select_slice(struct lbx_context *context, const char *text, size_t at, 
 }
 
 /* T is found, and what follows it, from that byte on. A part of an expression has plain numbers alone in its slices. */
-static bool finish(struct lbx_context *context, const char *text, size_t at, enum wanted wanted, struct lbx_selection *ret)
+static bool finish(struct lbx_context *context, const char *text, size_t at, enum wanted wanted,
+		   struct lbx_selection *ret)
 {
 	/* what an evaluation has computed can be looked at while it goes on */
 	lbx_tensor_take_computed(&ret->tensor);
@@ -698,8 +704,8 @@ static bool select_computed(struct lbx_context *context, const char *text, bool 
 		return lb_ok() && compute(context, text, VALUES, ret);
 	if (select_plain(context, text, quoted, VALUES, ret))
 		return true;
-	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || ret->object[0] || sort == LBX_FORMULA_IS_NONE ||
-	    sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
+	if ((is_path && sort != LBX_FORMULA_IS_LOOKUP) || ret->is_nothing || ret->object[0] ||
+	    sort == LBX_FORMULA_IS_NONE || sort == LBX_FORMULA_IS_ONE || lb_error_cause() == LB_INTERRUPTED ||
 	    (context->target && lbx_target_waits(context->target)))
 		return false;
 	/* what is something else, as a handle that is none, has its own message */
@@ -773,8 +779,8 @@ static bool is_one_value(struct lbx_context *context, const char *text)
 	bool has_several = has_comma(text);
 
 	if ((!has_several && lbx_effect_of(text) != LBX_CHANGES) ||
-	    (!has_several && !counts(text) && is_of_sort(text, LBX_FORMULA_IS_ONE)) ||
-	    lbx_is_path(text) || is_name(context, text))
+	    (!has_several && !counts(text) && is_of_sort(text, LBX_FORMULA_IS_ONE)) || lbx_is_path(text) ||
+	    is_name(context, text))
 		return true;
 	return has_several ? lb_fail("one tensor is wanted, not '%s': give each a command of its own", text)
 			   : lbx_fail_change(text);

@@ -12,7 +12,7 @@ struct lbx_selection {
 	struct lbx_slice slice;
 	char slice_text[1024]; /* "[0, :]", or "" */
 	bool is_nothing;       /* where it failed, as the text is an object's, which has none there */
-	char object[1024];     /* where it failed, as the text is an object with several tensors in it (object.h): that */
+	char object[1024]; /* where it failed, as the text is an object with several tensors in it (object.h): that */
 };
 
 /* What a label takes. */

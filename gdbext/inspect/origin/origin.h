@@ -76,7 +76,7 @@ struct lbx_origin_story {
 	char advice[LBX_ORIGIN_WHY];
 	struct lbx_key end; /* the tensor that it begins with */
 	uint64_t site; /* of the call that made that; 0: not known */
-	bool is_gone;  /* not certain, since what it was computed from is gone, or some of it */
+	bool is_gone; /* not certain, since what it was computed from is gone, or some of it */
 };
 void lbx_tell_story(struct lbx_context *context, const struct lbx_origins *o, struct lbx_origin_story *ret);
 /* Whether the values that are summed up hold NaN, or any of NaN and Inf. */

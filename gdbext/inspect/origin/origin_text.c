@@ -344,11 +344,13 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	if (*cause(o, text))
 		lbx_print_folded(out, "  why: ", text);
 	if (o->end == LBX_END_GIVEN && t->of && t->of->forgets_graph)
-		lbx_print_folded(out, "  next: ", "`tensor catch eval` in gdb stops in front of an evaluation: there `tensor origin` "
-			"tells which operation makes the first");
+		lbx_print_folded(out, "  next: ",
+				 "`tensor catch eval` in gdb stops in front of an evaluation: there `tensor origin` "
+				 "tells which operation makes the first");
 	else if (o->end == LBX_END_GONE)
-		lbx_print_folded(out, "  next: ", "run again with `tensor catch nan` in gdb: it stops where the first is made, "
-			"while its inputs are there");
+		lbx_print_folded(out, "  next: ",
+				 "run again with `tensor catch nan` in gdb: it stops where the first is made, "
+				 "while its inputs are there");
 }
 
 /* What was found; as text, only where there is NaN or Inf. */

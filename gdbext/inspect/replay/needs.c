@@ -379,7 +379,8 @@ static bool multiplies_quantised(const struct lbx_graph *g, uint32_t node)
 		return false;
 	inner = t->params[3] & LB_QUANT_TRANSPOSED ? lbx_shape(x)[x->rank - 1] : lbx_shape(t)[t->rank - 1];
 	if (inner != groups * group ||
-	    lbx_shape(w)[w->rank - 2] != (t->params[3] & LB_QUANT_TRANSPOSED ? lbx_shape(t)[t->rank - 1] : lbx_shape(x)[x->rank - 1]) ||
+	    lbx_shape(w)[w->rank - 2] !=
+		(t->params[3] & LB_QUANT_TRANSPOSED ? lbx_shape(t)[t->rank - 1] : lbx_shape(x)[x->rank - 1]) ||
 	    (x->rank > 1 && lbx_shape(x)[x->rank - 2] != lbx_shape(t)[batch]) || !repeats_batch(t, batch, x) ||
 	    !repeats_batch(t, batch, w))
 		return false;

@@ -255,7 +255,8 @@ static bool at_buffers(struct lbx_context *context, uint64_t address, int64_t li
 	}
 	lbx_end(out);
 	if (n > limit)
-		lbx_printf(out, "… %lld more buffer%s there (--limit 0 shows all)\n", (long long)(n - limit), LB_S(n - limit));
+		lbx_printf(out, "… %lld more buffer%s there (--limit 0 shows all)\n", (long long)(n - limit),
+			   LB_S(n - limit));
 	LBX_KEY(out, "buffers", json_integer(n));
 	lbx_end(out);
 	return lb_ok();

@@ -213,8 +213,8 @@ static bool show_dot(struct walk *w)
 		return lb_fail("cannot read the graph again");
 	lbx_begin(out, NULL);
 	lbx_tell(out, "%pF", LBX_TEXT("dot", text));
-	LBX_KEYS(out, json_pack("{s:o,s:o,s:b}", "png", lbx_json_text(w->how->png), "svg", lbx_json_text(w->how->svg), "cut",
-				w->cut));
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:b}", "png", lbx_json_text(w->how->png), "svg", lbx_json_text(w->how->svg),
+				"cut", w->cut));
 	lbx_end(out);
 	return lb_ok();
 }

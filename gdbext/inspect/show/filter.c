@@ -133,8 +133,8 @@ bool lbx_filter_parse(struct lbx_context *context, const struct lbx_args *args, 
 		.most = INT64_MAX,
 	};
 	return (!shape || parse_shape(shape, ret)) && (!bytes || parse_bytes(bytes, ret)) &&
-	       lbx_args_int(args, "thread", 1, INT32_MAX, &ret->thread) &&
-	       (!ret->scope || find_scopes(context, ret)) && (!ret->since || lbx_marked_find(context, ret->since, &ret->ids, &ret->n_ids));
+	       lbx_args_int(args, "thread", 1, INT32_MAX, &ret->thread) && (!ret->scope || find_scopes(context, ret)) &&
+	       (!ret->since || lbx_marked_find(context, ret->since, &ret->ids, &ret->n_ids));
 }
 
 void lbx_filter_deinit(struct lbx_filter *f)

@@ -35,13 +35,13 @@ void lbx_filter_deinit(struct lbx_filter *filter);
 
 #define LBX_FILTER_OPTIONS \
 	{ "op", "NAME", "only those of an operation; also a pattern: 'log*'" }, \
-	{ "shape", "SHAPE", "only those of a shape: '(*, 64)' of two axes, '(2, ...)' of any number" }, \
-	{ "bytes", "SIZE", "only those of so many bytes: '>1M', '<=64K', 4096" }, \
-	{ "site", "FILE[:LINE]", "only those that were made there" }, \
-	{ "thread", "TID", "only those that a thread has made" }, \
-	{ "scope", "FUNCTION", "only those that an open scope holds which FUNCTION has opened" }, \
-	{ "since", "MARK", "only those that were made since `memory mark MARK`" }, \
-	{ "nan", NULL, "only those that hold NaN now: reads all values" }, \
-	{ "inf", NULL, "only those that hold Inf now; with --nan, either" }
+	    { "shape", "SHAPE", "only those of a shape: '(*, 64)' of two axes, '(2, ...)' of any number" }, \
+	    { "bytes", "SIZE", "only those of so many bytes: '>1M', '<=64K', 4096" }, \
+	    { "site", "FILE[:LINE]", "only those that were made there" }, \
+	    { "thread", "TID", "only those that a thread has made" }, \
+	    { "scope", "FUNCTION", "only those that an open scope holds which FUNCTION has opened" }, \
+	    { "since", "MARK", "only those that were made since `memory mark MARK`" }, \
+	    { "nan", NULL, "only those that hold NaN now: reads all values" }, \
+	    { "inf", NULL, "only those that hold Inf now; with --nan, either" }
 
 #endif

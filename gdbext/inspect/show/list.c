@@ -130,9 +130,10 @@ static bool parse(const struct lbx_args *args, struct list *list)
 	} else if (sort) {
 		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
 		if (key < 0)
-			return lbx_misuse("list: cannot sort by '%s': expected id, name, size, bytes, state, dtype, min, "
-					  "max, mean, std, nan or inf",
-					  sort);
+			return lbx_misuse(
+			    "list: cannot sort by '%s': expected id, name, size, bytes, state, dtype, min, "
+			    "max, mean, std, nan or inf",
+			    sort);
 		list->sort = (enum sort)key;
 	}
 	if (dtype)
@@ -448,8 +449,9 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 					(json_int_t)list->filter.unread));
 		lbx_wrap(out, 0, 4);
 		if (left)
-			lbx_printf(out, "%" PRIu64 " not looked at: without a value now (%" PRIu64
-					"), or not to be read\n", left, list->filter.valueless);
+			lbx_printf(out,
+				   "%" PRIu64 " not looked at: without a value now (%" PRIu64 "), or not to be read\n",
+				   left, list->filter.valueless);
 		else
 			lbx_printf(out, "all were looked at\n");
 	}
@@ -483,7 +485,8 @@ static json_t *digest_of(struct lbx_context *context, struct list *list, const s
 }
 
 /* Without digests, which cost more than their text, no values are made of what is told. */
-static void tell_object(struct lbx_context *context, struct list *list, const struct row *row, const struct lbx_tensor *t)
+static void tell_object(struct lbx_context *context, struct list *list, const struct row *row,
+			const struct lbx_tensor *t)
 {
 	struct lbx_out *out = context->out;
 
@@ -590,8 +593,7 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 	const char *path = lbx_args_option(args, "out");
 	int64_t limit = context->out->json || path ? INT64_MAX : DEFAULT_LIMIT, from = 0;
 
-	if (!parse(args, &list) || !lbx_args_limit(args, &limit) ||
-	    !lbx_args_int(args, "from", 0, INT64_MAX, &from) ||
+	if (!parse(args, &list) || !lbx_args_limit(args, &limit) || !lbx_args_int(args, "from", 0, INT64_MAX, &from) ||
 	    !lbx_args_bytes(args, "digest", 0, INT64_MAX, &list.digests) ||
 	    !choose(context, lbx_args_option(args, "provider"), &list.tensors) ||
 	    !lbx_filter_parse(context, args, &list.filter)) {
@@ -646,10 +648,10 @@ static const char *sort_word(int i)
 
 static const char *list_value(const char *option, int i)
 {
-	return strcmp(option, "state") == 0	 ? state_word(i)
-	       : strcmp(option, "dtype") == 0	 ? dtype_word(i)
+	return strcmp(option, "state") == 0      ? state_word(i)
+	       : strcmp(option, "dtype") == 0    ? dtype_word(i)
 	       : strcmp(option, "provider") == 0 ? provider_word(i)
-	       : strcmp(option, "sort") == 0	 ? sort_word(i)
+	       : strcmp(option, "sort") == 0     ? sort_word(i)
 						 : NULL;
 }
 

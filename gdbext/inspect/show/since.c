@@ -91,8 +91,9 @@ bool lbx_marked_find(struct lbx_context *context, const char *name, const uint64
 	char there[1024] = "";
 
 	if (!marked)
-		return lbx_misuse("list: --since takes a mark of `memory mark NAME`, which gdb keeps; what has changed since a "
-				  "file or a core `memory --since FILE` tells");
+		return lbx_misuse(
+		    "list: --since takes a mark of `memory mark NAME`, which gdb keeps; what has changed since a "
+		    "file or a core `memory --since FILE` tells");
 	if (!context->table)
 		return lb_fail("list: which tensors came since a mark is known of Lazybones' runtime alone");
 	for (int i = 0; i < marked->n; i++) {
@@ -107,5 +108,7 @@ bool lbx_marked_find(struct lbx_context *context, const char *name, const uint64
 	}
 	return lbx_misuse("list: --since takes a mark, and there is none called '%s': %s%s%s", name,
 			  *there ? "there are " : "`memory mark NAME` makes one", there,
-			  access(name, R_OK) == 0 ? "; what has changed since a file or a core `memory --since FILE` tells" : "");
+			  access(name, R_OK) == 0
+			      ? "; what has changed since a file or a core `memory --since FILE` tells"
+			      : "");
 }

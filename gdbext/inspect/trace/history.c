@@ -181,8 +181,8 @@ static bool tell_here(struct lbx_context *context, struct one *one)
 	struct lbx_tensor t;
 	uint64_t slot = one->slot - 1, bad = 0; /* one less than what follows it: the same again */
 
-	if (!lbx_context_tensors(context, &tensors) ||
-	    lbx_tensors_next(tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != one->id)
+	if (!lbx_context_tensors(context, &tensors) || lbx_tensors_next(tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR ||
+	    t.id != one->id)
 		return lb_fail("#%" PRIu64 " has changed meanwhile", one->id);
 	lbx_tell(out, ", %pF: ", LBX_TEXT("state", lbx_state_name(lbx_told_state(&t))));
 	return tell_value(context, &t);
@@ -220,8 +220,8 @@ static bool tell_one(struct lbx_context *context, struct one *one)
 		tell_gone(context, one);
 	} else {
 		lbx_printf(out, ": ");
-		tell_figures(out, "figures", l->count, l->nan, l->inf, l->figures[LBX_LOGGED_MIN], l->figures[LBX_LOGGED_MAX],
-			     l->figures[LBX_LOGGED_MEAN], l->figures[LBX_LOGGED_STD]);
+		tell_figures(out, "figures", l->count, l->nan, l->inf, l->figures[LBX_LOGGED_MIN],
+			     l->figures[LBX_LOGGED_MAX], l->figures[LBX_LOGGED_MEAN], l->figures[LBX_LOGGED_STD]);
 	}
 	lbx_printf(out, "\n");
 	lbx_end(out);
@@ -233,13 +233,16 @@ static void explain_gone(struct lbx_out *out, const struct history *h)
 {
 	if (h->counts[GONE]) {
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "Gone: the program has freed them. Nothing keeps their values, nor what they were computed from%s.\n",
-			   h->counts[LOGGED] ? "" : "; a log has the figures (--log)");
+		lbx_printf(
+		    out,
+		    "Gone: the program has freed them. Nothing keeps their values, nor what they were computed from%s.\n",
+		    h->counts[LOGGED] ? "" : "; a log has the figures (--log)");
 	}
 	if (h->oldest > 1) {
 		lbx_wrap(out, 0, 4);
 		lbx_printf(out,
-			   "What went before event %" PRIu64 " of %" PRIu64 " is not counted: the flight recorder has overwritten it; "
+			   "What went before event %" PRIu64 " of %" PRIu64
+			   " is not counted: the flight recorder has overwritten it; "
 			   "a program with LAZYBONES_EVENTS=N keeps the last N.\n",
 			   h->oldest, h->newest);
 	}
@@ -252,8 +255,8 @@ static bool tell(struct lbx_context *context, struct history *h, size_t limit)
 	bool ok = true;
 
 	lbx_begin(out, NULL);
-	lbx_tell(out, "%pF: %pF there, %pF gone", LBX_TEXT("name", h->name), LBX_COUNT("there", h->counts[HERE], "tensor"),
-		 LBX_INT("gone", h->counts[GONE]));
+	lbx_tell(out, "%pF: %pF there, %pF gone", LBX_TEXT("name", h->name),
+		 LBX_COUNT("there", h->counts[HERE], "tensor"), LBX_INT("gone", h->counts[GONE]));
 	LBX_KEY(out, "gone_since_event", lbx_json_int_if(h->oldest > 0, (int64_t)h->oldest));
 	if (h->counts[LOGGED])
 		lbx_printf(out, ", logged %" PRIu64 " time%s", h->counts[LOGGED], LB_S(h->counts[LOGGED]));
@@ -262,9 +265,10 @@ static bool tell(struct lbx_context *context, struct history *h, size_t limit)
 		lbx_printf(out, "  … %zu before (--limit 0 shows all)\n", first);
 	lbx_begin_list(out, "values");
 	for (size_t i = first; i < h->n && ok; i++)
-		ok = (!out->progress || out->progress(out, "computing", (int64_t)(i - first), (int64_t)(h->n - first)) ||
-		      lb_fail_because(LB_INTERRUPTED, "interrupted")) &&
-		     tell_one(context, &h->list[i]);
+		ok =
+		    (!out->progress || out->progress(out, "computing", (int64_t)(i - first), (int64_t)(h->n - first)) ||
+		     lb_fail_because(LB_INTERRUPTED, "interrupted")) &&
+		    tell_one(context, &h->list[i]);
 	lbx_end(out);
 	if (ok)
 		explain_gone(out, h);
@@ -282,9 +286,10 @@ static bool run_history(struct lbx_context *context, const struct lbx_args *args
 	bool ok = lbx_args_limit(args, &limit) && (!path || lbx_value_log_read(path, context->out, &log)) &&
 		  find_here(context, &h) && find_gone(context, &h) && (!path || find_logged(&log, &h));
 	if (ok && h.n == 0)
-		ok = lb_fail("no tensor has or had the name '%s', as far as the program's flight recorder goes back; a name as "
-			     "`list` shows it is meant, no expression",
-			     h.name);
+		ok = lb_fail(
+		    "no tensor has or had the name '%s', as far as the program's flight recorder goes back; a name as "
+		    "`list` shows it is meant, no expression",
+		    h.name);
 	if (ok) {
 		qsort(h.list, h.n, sizeof *h.list, by_evaluation);
 		ok = tell(context, &h, (size_t)limit);

@@ -227,8 +227,8 @@ static void tell_names(struct lbx_out *out, const struct lbx_value_log *log, int
 	room = room < 4 ? 4 : room;
 	width = width > room && !out->whole_lines ? room : width;
 	int figure = figure_width(out);
-	snprintf(titles, sizeof titles, "   times  %*s  %*s  %*s  %*s", figure, "min", figure, "max", figure, "first std",
-		 figure, "last std");
+	snprintf(titles, sizeof titles, "   times  %*s  %*s  %*s  %*s", figure, "min", figure, "max", figure,
+		 "first std", figure, "last std");
 	lbx_begin_list(out, "names");
 	if (n && !out->json)
 		lbx_titles(out, width, "name", titles);
@@ -262,7 +262,8 @@ static const struct lbx_logged *tell_first_odd(struct lbx_out *out, const struct
 	lbx_wrap(out, 0, 2);
 	if (e != before) {
 		lbx_styled(out, LBX_WARNING, "the first %s that was logged: %s", kind, what);
-		lbx_printf(out, "%s%s: %" PRId64 " NaN, %" PRId64 " Inf\n", *op ? ", made by " : "", op, e->nan, e->inf);
+		lbx_printf(out, "%s%s: %" PRId64 " NaN, %" PRId64 " Inf\n", *op ? ", made by " : "", op, e->nan,
+			   e->inf);
 	}
 	lbx_end(out);
 	return e;
@@ -393,8 +394,7 @@ static bool tell(struct lbx_context *context, const struct lbx_args *args, const
 		found |= tell_ranges(out, log, ranges) > 0;
 	}
 	if (args->n == 1)
-		tell_first_odd(out, log, "first_inf", "Inf",
-			       tell_first_odd(out, log, "first_nan", "NaN", NULL));
+		tell_first_odd(out, log, "first_inf", "Inf", tell_first_odd(out, log, "first_nan", "NaN", NULL));
 	if (args->n == 1 && !lbx_args_option(args, "expect"))
 		tell_names(out, log, limit);
 	lbx_end(out);
@@ -413,8 +413,7 @@ static bool run_log(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_log_switch(context, args, file);
 	if (args->n < 1 || args->n > 2)
 		return lbx_misuse("log: which log? log FILE [OTHER]; or, in gdb, log 'NAMES' --out FILE begins one");
-	bool done = lbx_args_limit(args, &limit) &&
-		    (!expected || read_ranges(expected, &ranges)) &&
+	bool done = lbx_args_limit(args, &limit) && (!expected || read_ranges(expected, &ranges)) &&
 		    lbx_value_log_read(args->v[0], context->out, &log) &&
 		    (args->n < 2 || lbx_value_log_read(args->v[1], context->out, &other)) &&
 		    tell(context, args, &log, &other, &ranges, limit);

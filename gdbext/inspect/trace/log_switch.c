@@ -73,7 +73,8 @@ static bool has_our_files(struct lbx_target *target)
 	if (!knows_pid)
 		return false;
 	snprintf(path, sizeof path, "/proc/%" PRIu64 "/root/.", pid);
-	return stat("/.", &ours) == 0 && stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+	return stat("/.", &ours) == 0 && stat(path, &theirs) == 0 && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
 }
 
 /* Word by word, as a debugger writes. */
@@ -158,8 +159,7 @@ bool lbx_log_switch(struct lbx_context *context, const struct lbx_args *args, co
 	bool is_here = file && has_our_files(context->target);
 	if (lbx_target_waits(context->target))
 		return lb_fail("log: the debugger has not answered yet");
-	if (file ? !join_names(args, names) || !make_absolute(file, path) ||
-		       (is_here && !lbx_log_check_file(path)) ||
+	if (file ? !join_names(args, names) || !make_absolute(file, path) || (is_here && !lbx_log_check_file(path)) ||
 		       !lbx_log_begin(context->target, &root, lbx_target_write, names, path)
 		 : !lbx_log_end(context->target, &root, lbx_target_write, NULL))
 		return false;

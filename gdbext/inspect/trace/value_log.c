@@ -135,7 +135,8 @@ static bool add(struct lbx_value_log *log, const char *path, size_t number, cons
 		return lb_fail("%s, line %zu: no entry of a log of values (LAZYBONES_LOG, or `log --out`)", path,
 			       number);
 	struct lbx_logged_name *of = name_of(log, name);
-	if (!of || !take_op(log, op ? op : "", &one.op) || !lb_reserve(log->list, log->room, log->n + 1) || !lb_reserve(of->entries, of->room, of->n + 1))
+	if (!of || !take_op(log, op ? op : "", &one.op) || !lb_reserve(log->list, log->room, log->n + 1) ||
+	    !lb_reserve(of->entries, of->room, of->n + 1))
 		return lb_fail("out of memory for a log of %zu lines", log->n);
 	one.name = of->number;
 	one.nth = (uint32_t)of->n + 1;

@@ -63,8 +63,9 @@ static void define_body(struct text *script, const char *name, bool selects_fram
 	take_words(script, name, 0);
 	text_printf(script, "end\nend\nelse\nif $_isvoid($_lb_$argc)\n_lbs " LBX_TOO_MANY_WORDS "\nelse\n");
 	take_words(script, name, FEW_WORDS);
-	text_printf(script, "_lb_c _lb_from\nwhile $_lb_$argc > $_lb_word\neval \"_lbn $arg%%d\", $_lb_word\nend\n"
-			    "end\nend\nend\n%s\n",
+	text_printf(script,
+		    "_lb_c _lb_from\nwhile $_lb_$argc > $_lb_word\neval \"_lbn $arg%%d\", $_lb_word\nend\n"
+		    "end\nend\nend\n%s\n",
 		    selects_frame ? "_lb_call_selecting" : "_lb_call");
 }
 
@@ -82,8 +83,8 @@ static void define(struct text *script, const char *command, const char *name, b
  * that are none go to the command itself; `-` and `--` must not be taken for the beginning of an option. */
 static bool completes_options(const struct lbx_command *row)
 {
-	return !*row->arguments || row->word || strcmp(row->arguments, "[N]") == 0 || strcmp(row->arguments, "[#ID]") == 0 ||
-	       strncmp(row->arguments, "[GLOB]", 6) == 0;
+	return !*row->arguments || row->word || strcmp(row->arguments, "[N]") == 0 ||
+	       strcmp(row->arguments, "[#ID]") == 0 || strncmp(row->arguments, "[GLOB]", 6) == 0;
 }
 
 #define ANY_VALUE "_" /* hidden, since it is deprecated and the values beside it are not */
@@ -95,8 +96,8 @@ static void deprecate(struct text *script, const char *command, const char *opti
 
 static void define_option(struct text *script, const char *how, const char *command, const char *option)
 {
-	text_printf(script, "alias %s-- %s %s = %s " LBX_OPTION_COMMAND " " LBX_OPTION_FIRST "%s\n", how, command, option,
-		    command, option);
+	text_printf(script, "alias %s-- %s %s = %s " LBX_OPTION_COMMAND " " LBX_OPTION_FIRST "%s\n", how, command,
+		    option, command, option);
 	deprecate(script, command, option);
 }
 
@@ -118,7 +119,8 @@ static void define_hidden(struct text *script, const char *command, const char *
 }
 
 /* An option whose values are known is a command of its own, and below it those are aliases of one, which is handed the word. */
-static void define_valued_option(struct text *script, const char *command, const struct lbx_command *row, const char *option)
+static void define_valued_option(struct text *script, const char *command, const struct lbx_command *row,
+				 const char *option)
 {
 	char name[80], behind[120], value[130];
 
@@ -183,8 +185,8 @@ static void document_options(struct text *script, const struct lbx_command *row)
 			    row->options[i].help);
 	text_printf(script, "document tensor %s " LBX_OPTION_COMMAND "\n" LBX_JSON_HELP "\nend\n", row->name);
 	for (int i = 0; row->word && row->word(i); i++)
-		text_printf(script, "document tensor %s %s\n`help tensor %s` tells of it.\nend\n", row->name, row->word(i),
-			    row->name);
+		text_printf(script, "document tensor %s %s\n`help tensor %s` tells of it.\nend\n", row->name,
+			    row->word(i), row->name);
 }
 
 static void for_rows_with_options(struct text *script, const struct lbx_command *const *const *tables,

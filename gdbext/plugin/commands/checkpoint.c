@@ -307,8 +307,9 @@ static bool run_restart(struct lbx_context *context, const struct lbx_args *args
 	if (!c)
 		return false;
 	bool is_new = !c->shown;
-	if (!ask_inferior(&selected) || (selected == c->of && context->target &&
-					 (!ask_place(&left, place) || !lbx_bridge_ask(&thread, LBX_ANYWHERE, "output $_thread"))))
+	if (!ask_inferior(&selected) ||
+	    (selected == c->of && context->target &&
+	     (!ask_place(&left, place) || !lbx_bridge_ask(&thread, LBX_ANYWHERE, "output $_thread"))))
 		return false;
 	if (selected == c->shown)
 		return select_place(context, c);

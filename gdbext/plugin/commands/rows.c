@@ -52,10 +52,12 @@ bool lbx_gdb_command_fail(const char *word)
 	if (!(near->needs & LBX_GDB_LACKS))
 		return lb_fail("there is no command 'tensor %s': did you mean `tensor %s`?", word, near->name);
 	if (strcmp(near->name, "threads") == 0)
-		return lb_fail("there is no command 'tensor %s': gdb has `info threads`; `tensor where` and `tensor bt` tell what "
-			       "threads do with tensors",
-			       word);
-	return lb_fail("there is no command 'tensor %s': outside gdb there is `lazybones %s`, see its --help", word, near->name);
+		return lb_fail(
+		    "there is no command 'tensor %s': gdb has `info threads`; `tensor where` and `tensor bt` tell what "
+		    "threads do with tensors",
+		    word);
+	return lb_fail("there is no command 'tensor %s': outside gdb there is `lazybones %s`, see its --help", word,
+		       near->name);
 }
 
 static void list_rows(struct lbx_out *out, const struct lbx_command *const *table)

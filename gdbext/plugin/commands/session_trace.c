@@ -288,8 +288,8 @@ static int own_frame(struct lbx_stacks *stacks, const struct lbx_stack *stack, s
 		lbx_libraries_add_shown(&libraries, shown);
 	for (int i = 0; i < stack->n && own < 0; i++)
 		if (stacks->ops->line(stacks, &stack->frames[i], ret) &&
-		    lbx_is_own_frame(&(struct lbx_told_frame){ stack->frames[i].pc, ret->function, ret->file[0] }, &libraries,
-				     ours))
+		    lbx_is_own_frame(&(struct lbx_told_frame){ stack->frames[i].pc, ret->function, ret->file[0] },
+				     &libraries, ours))
 			own = i;
 	lbx_libraries_clear(&libraries);
 	if (own >= 0)
@@ -302,8 +302,8 @@ static int own_frame(struct lbx_stacks *stacks, const struct lbx_stack *stack, s
 static json_t *location_of(const struct lbx_frame *frame, const struct lbx_source_line *line)
 {
 	return json_pack("{s:o, s:o, s:o, s:i, s:o}", "file", lbx_json_text(line->file), "line",
-			 lbx_json_int_if(line->line > 0, line->line), "function", lbx_json_text(line->function), "level",
-			 frame->level, "address", lbx_json_address(frame->pc));
+			 lbx_json_int_if(line->line > 0, line->line), "function", lbx_json_text(line->function),
+			 "level", frame->level, "address", lbx_json_address(frame->pc));
 }
 
 /* Where it stands, and what its variables hold. False: not yet. */
@@ -416,7 +416,7 @@ void lbx_session_trace_add(const char *name, const char *words, bool ok)
 
 	if (!kept.trace || asprintf(&line, "tensor %s%s%s", name, *words ? " " : "", words) < 0)
 		return;
-	json_t *record = json_pack("{s:s, s:o, s:b, s:f, s:o}", "kind", "command", "command", lbx_json_string(line), "ok", ok,
-				   "ms", 1e3 * (lb_clock_seconds() - kept.began), "answer", answer());
+	json_t *record = json_pack("{s:s, s:o, s:b, s:f, s:o}", "kind", "command", "command", lbx_json_string(line),
+				   "ok", ok, "ms", 1e3 * (lb_clock_seconds() - kept.began), "answer", answer());
 	add(record);
 }

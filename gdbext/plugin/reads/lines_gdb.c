@@ -102,7 +102,8 @@ static bool is_still_so(struct lbx_target *target, const struct known_line *kept
 
 /* Of code that was made at run time nothing is kept, and nothing that gdb does not know, but may when the user has loaded
  * symbols. */
-static void keep_line(struct lbx_target *target, uint64_t pc, const struct lbx_source_line *line, struct known_line *ret)
+static void keep_line(struct lbx_target *target, uint64_t pc, const struct lbx_source_line *line,
+		      struct known_line *ret)
 {
 	int n, at;
 	lb_auto_free struct lbx_loaded *modules = lbx_loaded_all(target, &n);

@@ -38,7 +38,7 @@ static unsigned signed_bytes(const char *type)
 		const char *type;
 		unsigned bytes;
 	} types[] = {
-		{ "int", 4 },  { "short int", 2 }, { "short", 2 },         { "signed char", 1 },
+		{ "int", 4 },      { "short int", 2 }, { "short", 2 },         { "signed char", 1 },
 		{ "long int", 8 }, { "long", 8 },      { "long long int", 8 }, { "long long", 8 },
 	};
 
@@ -148,7 +148,8 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	if (find_handle(target, expression, ret))
 		return true;
 	known = lbx_bridge_ask(&type, LBX_IN_FRAME, TYPE_OF, lbx_bridge_language(), expression);
-	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, VALUE_OF, lbx_bridge_language(), without_calls(expression), expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, VALUE_OF, lbx_bridge_language(), without_calls(expression),
+				expression);
 	if (!known)
 		return false;
 	if (strncmp(type, "type = ", 7) != 0)

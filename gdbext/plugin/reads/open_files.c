@@ -35,8 +35,8 @@ static enum kind kind_of(int fd, const struct stat *st)
 	known[fd].device = st->st_dev;
 	known[fd].inode = st->st_ino;
 	known[fd].changed = st->st_mtim;
-	bool is_elf = pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-		      memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+	bool is_elf =
+	    pread(fd, &header, sizeof(header), 0) == sizeof(header) && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
 	return known[fd].kind = !is_elf ? NO_ELF : header.e_type == ET_CORE ? A_CORE : AN_ELF;
 }
 

@@ -116,7 +116,8 @@ static bool can_walk(struct lbx_target *target, struct lbx_lines **ret_lines)
 	return *ret_lines;
 }
 
-int lbx_innermost_gdb(struct lbx_target *target, struct lbx_frame ret[LBX_INNERMOST_FRAMES], struct lbx_lines **ret_lines)
+int lbx_innermost_gdb(struct lbx_target *target, struct lbx_frame ret[LBX_INNERMOST_FRAMES],
+		      struct lbx_lines **ret_lines)
 {
 	struct lbx_stack stack = { .frames = ret };
 	struct lbx_registers registers;

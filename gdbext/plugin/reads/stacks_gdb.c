@@ -132,8 +132,7 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 	int n = ret->n - (tail ? tail : 1);
 
 	if (tail == 0) {
-		if (!lbx_bridge_ask(&answer, LBX_ANYWHERE,
-				    LBX_PLAINLY WITH_PLACE "frame apply level %d -q frame",
+		if (!lbx_bridge_ask(&answer, LBX_ANYWHERE, LBX_PLAINLY WITH_PLACE "frame apply level %d -q frame",
 				    last))
 			return false;
 		ret->n = n;
@@ -142,9 +141,7 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 		tail = 1;
 	}
 	if (ret->n != n + 1 || !ret->cut) {
-		if (!lbx_bridge_ask(&answer, LBX_ANYWHERE,
-				    LBX_PLAINLY "bt " BRIEFLY "-%#x",
-				    (unsigned)tail))
+		if (!lbx_bridge_ask(&answer, LBX_ANYWHERE, LBX_PLAINLY "bt " BRIEFLY "-%#x", (unsigned)tail))
 			return false;
 		ret->n = n;
 		take_frames(answer, n + tail, ret);
@@ -169,9 +166,7 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	if (tid != selected)
 		return lb_fail("gdb looks at thread %llu: select the other with `thread N` first",
 			       (unsigned long long)selected);
-	if (!lbx_bridge_ask(&answer, LBX_ANYWHERE,
-			    LBX_PLAINLY "bt " BRIEFLY "%#x",
-			    (unsigned)n))
+	if (!lbx_bridge_ask(&answer, LBX_ANYWHERE, LBX_PLAINLY "bt " BRIEFLY "%#x", (unsigned)n))
 		return false;
 	ret->frames = malloc((size_t)n * sizeof *ret->frames);
 	if (!ret->frames)
@@ -375,7 +370,8 @@ static const char *next_line(const char *at)
 static bool ask_registers(const char **ret)
 {
 	return lbx_bridge_ask(ret, LBX_ANYWHERE,
-			      LBX_PLAINLY WITH_PLACE "thread apply all -c -- frame apply %d -c -- info registers " REGISTERS,
+			      LBX_PLAINLY WITH_PLACE
+			      "thread apply all -c -- frame apply %d -c -- info registers " REGISTERS,
 			      REGISTER_FRAMES);
 }
 

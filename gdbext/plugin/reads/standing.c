@@ -55,9 +55,9 @@ static size_t memory_path(const struct lbx_open_file *file, char ret[PATH])
 	ssize_t n = readlink(link, ret, PATH - 1);
 	ret[n > 0 ? n : 0] = '\0';
 	return n > (ssize_t)(sizeof name - 1) && strncmp(ret, folder, sizeof folder - 1) == 0 &&
-			       strcmp(ret + n - (sizeof name - 1), name) == 0
-		       ? (size_t)n
-		       : 0;
+		       strcmp(ret + n - (sizeof name - 1), name) == 0
+		   ? (size_t)n
+		   : 0;
 }
 
 /* A number for the image that a process runs, by its auxiliary vector: a program that replaces itself (exec) keeps its memory's
@@ -120,7 +120,8 @@ static void keep_answered(void)
 	const char *answer;
 
 	for (int i = 0; i < asked.n && !lbx_bridge_is_new(); i++)
-		if (!lbx_standing_answer(asked.commands[i]) && lbx_bridge_ask(&answer, LBX_ANYWHERE, "%s", asked.commands[i]))
+		if (!lbx_standing_answer(asked.commands[i]) &&
+		    lbx_bridge_ask(&answer, LBX_ANYWHERE, "%s", asked.commands[i]))
 			keep(asked.commands[i], answer);
 	asked.n = 0;
 }

@@ -165,8 +165,8 @@ static const char *known_stack(void)
 
 static enum lbx_liveness liveness_of(const char *stack)
 {
-	return strstr(stack, "- core (") ? LBX_CORE
-	       : strstr(stack, "remote (") ? LBX_REMOTE
+	return strstr(stack, "- core (")     ? LBX_CORE
+	       : strstr(stack, "remote (")   ? LBX_REMOTE
 	       : strstr(stack, "- native (") ? LBX_LIVE
 					     : LBX_UNKNOWN;
 }

@@ -67,8 +67,8 @@ void lbx_catch_put_condition(const char *breakpoint, struct text *condition)
 
 	if (condition->n) {
 		number++;
-		lbx_bridge_script("define _lb_condition_%u\ncondition %s %s\nend\n_lb_c _lb_condition_%u", number, breakpoint,
-				  condition->bytes, number);
+		lbx_bridge_script("define _lb_condition_%u\ncondition %s %s\nend\n_lb_c _lb_condition_%u", number,
+				  breakpoint, condition->bytes, number);
 	}
 	text_free(condition);
 }

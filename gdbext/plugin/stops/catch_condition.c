@@ -76,7 +76,8 @@ bool lbx_catch_condition_holds(struct lbx_context *context, const struct lbx_cat
 		return true;
 	if (lbx_bridge_interrupted()) { /* a replay is, too */
 		lb_clear_error();
-		return lb_fail_because(LB_INTERRUPTED, "interrupted before the condition of catch %d was known", c->number);
+		return lb_fail_because(LB_INTERRUPTED, "interrupted before the condition of catch %d was known",
+				       c->number);
 	}
 	*holds = true;
 	lbx_printf(context->out, "Catch %d: its condition cannot be computed: %s\n", c->number, lb_error_message());

@@ -116,7 +116,8 @@ static bool is_axis(const struct sieve *s, int node, int *ret)
 }
 
 /* `it SIGN number` for an element at that address, also with the number as the runtime may have rounded it. */
-static bool put_comparison(const char *type, bool is_real, const char *address, const char *sign, double number, struct text *ret)
+static bool put_comparison(const char *type, bool is_real, const char *address, const char *sign, double number,
+			   struct text *ret)
 {
 	double rounded = strcmp(type, "float") == 0 ? (double)(float)number : number;
 
@@ -163,8 +164,7 @@ static bool put_element(const struct sieve *s, const char *sign, double number, 
 			 "{unsigned long}({unsigned long}(%s + 0x%" PRIx64 ") + 0x%" PRIx64 ") + {long}(%s + 0x%" PRIx64
 			 ") * (long)0x%x",
 			 record, at->buffer, at->data, record, at->offset, (unsigned)types[i].bytes);
-		if (dtype >= 0 &&
-		    put_comparison(types[i].type, types[i].is_real, address, sign, number, &comparison)) {
+		if (dtype >= 0 && put_comparison(types[i].type, types[i].is_real, address, sign, number, &comparison)) {
 			text_printf(ret, "{unsigned char}(%s + 0x%" PRIx64 ") == 0x%x ? %.*s : ", record, at->dtype,
 				    (unsigned)dtype, (int)comparison.n, comparison.bytes);
 			any = true;
@@ -217,7 +217,8 @@ static bool put_compared(const struct sieve *s, int node, struct text *ret)
 
 	if (!sign || (!turned && !take_number(t, right, &number)))
 		return false;
-	return is_it(s, of) ? s->has_value && put_element(s, sign, number, ret) : put_metadata(s, of, sign, number, ret);
+	return is_it(s, of) ? s->has_value && put_element(s, sign, number, ret)
+			    : put_metadata(s, of, sign, number, ret);
 }
 
 /* Of two that both must hold, one is enough to find out that they do not; of two of which one must, both are needed. */
@@ -363,7 +364,10 @@ static bool has_all(const struct lbx_tensor_offsets *at)
 void lbx_catch_sieve(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
 {
 	lb_auto_free struct lbx_formula_tree *tree = malloc(sizeof *tree);
-	struct sieve s = { .tree = tree, .table = table, .at = lbx_table_offsets(table), .has_value = c->kind->node == LBX_AFTER_NODE };
+	struct sieve s = { .tree = tree,
+			   .table = table,
+			   .at = lbx_table_offsets(table),
+			   .has_value = c->kind->node == LBX_AFTER_NODE };
 	struct text text = { 0 };
 
 	if (!tree || !lbx_formula_parse(c->condition, tree))

@@ -208,8 +208,9 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 		print_wrapped(context->out, 2, &advice);
 		if (without && level < 0) {
 			lbx_wrap(context->out, 0, 4);
-			lbx_printf(context->out, "  This thread is the runtime's own, without a frame of the program's: `tensor "
-						 "where` tells what it runs.\n");
+			lbx_printf(context->out,
+				   "  This thread is the runtime's own, without a frame of the program's: `tensor "
+				   "where` tells what it runs.\n");
 		}
 		if (stop->tensor)
 			lbx_set_tensor(context->out, &t);

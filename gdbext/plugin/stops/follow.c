@@ -111,14 +111,16 @@ static bool find_absent(struct lbx_context *context, const char *name, char ret[
 
 	*ret = '\0';
 	snprintf(names[0], sizeof names[0], "%s", name);
-	if (view && found && lbx_context_tensors(context, &tensors) && lbx_find_named(context, tensors, names, 1, found) &&
-	    found->count == 0) {
+	if (view && found && lbx_context_tensors(context, &tensors) &&
+	    lbx_find_named(context, tensors, names, 1, found) && found->count == 0) {
 		snprintf(ret, LB_ERROR_MAX, "No tensor is called so now.");
 		if (lbx_object_look(context, name, view) && view->n == 1) {
 			const struct lbx_tensor *t = &view->held[0].tensor;
 			lbx_tensor_id_text(t, label);
-			snprintf(ret, LB_ERROR_MAX, "No tensor is called so now: the one in the variable %s is %s%s, and only names are "
-				 "followed.", name, t->name[0] ? t->name : label, t->name[0] ? "" : ", without a name");
+			snprintf(ret, LB_ERROR_MAX,
+				 "No tensor is called so now: the one in the variable %s is %s%s, and only names are "
+				 "followed.",
+				 name, t->name[0] ? t->name : label, t->name[0] ? "" : ", without a name");
 		}
 	}
 	if (clean && !lbx_bridge_waits() && lb_error_cause() != LB_INTERRUPTED)
@@ -127,8 +129,8 @@ static bool find_absent(struct lbx_context *context, const char *name, char ret[
 }
 
 /* `before`: what is followed no more. `absent`: what is to be known of the name. Both may be "". */
-static void tell_begin(struct lbx_context *context, const struct lbx_follower *f, const char *before, const char *absent,
-		       bool lacks)
+static void tell_begin(struct lbx_context *context, const struct lbx_follower *f, const char *before,
+		       const char *absent, bool lacks)
 {
 	struct lbx_out *out = context->out;
 

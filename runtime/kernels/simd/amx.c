@@ -25,8 +25,9 @@ static inline __mmask32 first_of(int64_t n)
 static void copy_lines(uint32_t *to, int64_t lines, const uint16_t *from, int64_t line, int64_t depth)
 {
 	for (int64_t i = 0; i < LANES; i++)
-		_mm512_store_si512(to + i * LANES, i < lines ? _mm512_maskz_loadu_epi16(first_of(depth), from + i * line)
-							    : _mm512_setzero_si512());
+		_mm512_store_si512(to + i * LANES, i < lines
+						       ? _mm512_maskz_loadu_epi16(first_of(depth), from + i * line)
+						       : _mm512_setzero_si512());
 }
 
 /* 16 lines that lie beside each other: a row of words for each pair, `row` words apart. */
@@ -35,8 +36,8 @@ static void join_lines(uint32_t *to, int64_t row, int64_t lines, const uint16_t 
 	__mmask16 some = (__mmask16)first_of(lines < LANES ? lines : LANES);
 	for (int64_t p = 0; p < LB_AMX_DEPTH; p += 2, to += row) {
 		__m256i low = _mm256_maskz_loadu_epi16(p < depth ? some : 0, p < depth ? from + p * step : from);
-		__m256i high = _mm256_maskz_loadu_epi16(p + 1 < depth ? some : 0,
-							p + 1 < depth ? from + (p + 1) * step : from);
+		__m256i high =
+		    _mm256_maskz_loadu_epi16(p + 1 < depth ? some : 0, p + 1 < depth ? from + (p + 1) * step : from);
 		__m512i pairs = _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16);
 		_mm512_store_si512(to, _mm512_or_si512(pairs, _mm512_cvtepu16_epi32(low)));
 	}
@@ -48,8 +49,8 @@ static void gather_lines(uint32_t *to, int64_t lines, const uint16_t *from, int6
 	for (int64_t i = 0; i < LANES; i++)
 		for (int64_t p = 0; p < LB_AMX_DEPTH; p += 2) {
 			const uint16_t *x = from + i * line + p * step;
-			to[i * LANES + p / 2] = i >= lines || p >= depth ? 0
-									  : x[0] | (p + 1 < depth ? (uint32_t)x[step] << 16 : 0);
+			to[i * LANES + p / 2] =
+			    i >= lines || p >= depth ? 0 : x[0] | (p + 1 < depth ? (uint32_t)x[step] << 16 : 0);
 		}
 }
 
@@ -115,8 +116,8 @@ static bool split(uint32_t *words)
 	return found == 0;
 }
 
-bool LB_ISA_NAME(lb_tile_pack_amx)(uint32_t *to, bool is_left, int dtype, int64_t lines, const void *from_, int64_t line,
-				   int64_t step, int64_t depth)
+bool LB_ISA_NAME(lb_tile_pack_amx)(uint32_t *to, bool is_left, int dtype, int64_t lines, const void *from_,
+				   int64_t line, int64_t step, int64_t depth)
 {
 	const uint16_t *from = from_;
 	bool ok = true;

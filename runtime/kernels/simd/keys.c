@@ -7,7 +7,7 @@ enum { STRETCH = 1 << 12 };
 #define KEYS(K) \
 	static void to_keys_##K(int64_t n, K *to, const K *from, K infinity, struct lb_keys_seen *seen) \
 	{ \
-		const K sign = (K)((K)1 << (8 * sizeof(K) - 1)), all = (K)~(K)0; \
+		const K sign = (K)((K)1 << (8 * sizeof(K) - 1)), all = (K) ~(K)0; \
 		for (int64_t at = 0; at < n; at += STRETCH) { \
 			int64_t end = n - at < STRETCH ? n : at + STRETCH; \
 			K nan = 0, below = 0, zeros = 0; \

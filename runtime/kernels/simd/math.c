@@ -155,6 +155,7 @@ VMATH1(log1p, log1p)
  * of some 16 digits: a quotient of polynomials of degree 7 for each of three ranges. Within 8 units of f64's last place, and
  * of f32 rounded once. */
 typedef const double coefficients[8];
+/* clang-format off */
 static coefficients near_over = { 3.3871328727963666080,  1.3314166789178437745e2, 1.9715909503065514427e3,
 				  1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
 				  3.3430575583588128105e4, 2.5090809287301226727e3 };
@@ -173,6 +174,7 @@ static coefficients far_over = { 6.65790464350110377720,     5.46378491116411436
 static coefficients far_under = { 1,                          5.99832206555887937690e-1,  1.36929880922735805310e-1,
 				  1.48753612908506148525e-2,  7.86869131145613259100e-4,  1.84631831751005468180e-5,
 				  1.42151175831644588870e-7,  2.04426310338993978564e-15 };
+/* clang-format on */
 
 static inline double quotient_of(coefficients over, coefficients under, double r)
 {
@@ -247,9 +249,15 @@ LB_HALVES(logaddexp, 2, false)
 lb_tile_fn *LB_ISA_NAME(lb_tile_math)(int op, int dtype)
 {
 	static lb_tile_fn *const table[LB_OPS][LB_DTYPES] = {
-		[LB_OP_EXP] = FLOATS(exp),         [LB_OP_LOG] = FLOATS(log),     [LB_OP_SIN] = FLOATS(sin),
-		[LB_OP_COS] = FLOATS(cos),         [LB_OP_TANH] = FLOATS(tanh),   [LB_OP_ERF] = FLOATS(erf),
-		[LB_OP_SIGMOID] = FLOATS(sigmoid), [LB_OP_POWER] = FLOATS(power), [LB_OP_LOGADDEXP] = FLOATS(logaddexp),
+		[LB_OP_EXP] = FLOATS(exp),
+		[LB_OP_LOG] = FLOATS(log),
+		[LB_OP_SIN] = FLOATS(sin),
+		[LB_OP_COS] = FLOATS(cos),
+		[LB_OP_TANH] = FLOATS(tanh),
+		[LB_OP_ERF] = FLOATS(erf),
+		[LB_OP_SIGMOID] = FLOATS(sigmoid),
+		[LB_OP_POWER] = FLOATS(power),
+		[LB_OP_LOGADDEXP] = FLOATS(logaddexp),
 		[LB_OP_TAN] = FLOATS(tan),
 		[LB_OP_ARCSIN] = FLOATS(arcsin),
 		[LB_OP_ARCCOS] = FLOATS(arccos),

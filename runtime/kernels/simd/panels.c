@@ -15,7 +15,8 @@
 enum {
 	EIGHT = 2 * LB_STRIP * 4, /* bytes of eight elements of a strip */
 	AHEAD = 256, /* bytes: the panel after this one */
-	ROWS = 6, STRIPS = 4, /* whose sums are registers, not all at once */
+	ROWS = 6,
+	STRIPS = 4, /* whose sums are registers, not all at once */
 };
 
 /* ---- codes to bytes ---- */
@@ -24,7 +25,8 @@ enum {
 static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64_t row, int64_t lines, int64_t n)
 {
 	uint32_t some[16 * LB_STRIP] __attribute__((aligned(64)));
-	for (int i = 0; i < LB_STRIP && i < lines; i++) /* for the next panel: rows are too far apart for the processor to see */
+	for (int i = 0; i < LB_STRIP && i < lines;
+	     i++) /* for the next panel: rows are too far apart for the processor to see */
 		__builtin_prefetch(from + i * row + AHEAD);
 	if (lines >= LB_STRIP && n >= 16 && row % 4 == 0) {
 		LB_ISA_NAME(lb_tile_turn)(words, LB_STRIP, from, row / 4, false);
@@ -48,7 +50,8 @@ static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64
 		} \
 	}
 
-void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to)
+void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
+				     uint8_t *to)
 {
 	__m512i mask = _mm512_set1_epi8(15);
 	__m512i values = _mm512_broadcast_i32x4(_mm_setr_epi8(LB_E2M1_BYTES));
@@ -91,16 +94,16 @@ INSIDE __m512i four_of(const int8_t *from)
 }
 
 /* The products of `span` elements of some rows with those of some strips, as whole numbers. */
-INSIDE void add_span(const int rows, const int strips, const int planes, const int span, const uint8_t *codes, int64_t apart,
-		     const int8_t *const x[], int64_t half, __m512i sums[][STRIPS])
+INSIDE void add_span(const int rows, const int strips, const int planes, const int span, const uint8_t *codes,
+		     int64_t apart, const int8_t *const x[], int64_t half, __m512i sums[][STRIPS])
 {
 	LB_UNROLL
 	for (int p = 0; p < planes; p++) {
 		LB_UNROLL
 		for (int r = 0; p && r < rows; r++)
 			LB_UNROLL
-			for (int c = 0; c < strips; c++)
-				sums[r][c] = _mm512_slli_epi32(sums[r][c], 8);
+		for (int c = 0; c < strips; c++)
+			sums[r][c] = _mm512_slli_epi32(sums[r][c], 8);
 		LB_UNROLL
 		for (int i = 0; i < span / 4; i++) { /* even and odd ones in turn */
 			__m512i w[STRIPS];
@@ -143,8 +146,8 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 		LB_UNROLL
 		for (int r = 0; r < rows; r++)
 			LB_UNROLL
-			for (int c = 0; c < strips; c++)
-				whole[r][c] = _mm512_setzero_si512();
+		for (int c = 0; c < strips; c++)
+			whole[r][c] = _mm512_setzero_si512();
 		add_span(rows, strips, planes, span, codes, panel->codes_apart, digits, x->half, whole);
 		LB_UNROLL
 		for (int r = 0; r < rows; r++) {
@@ -171,8 +174,8 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 			__m512 all = _mm512_set1_ps(x[r].sums[group]);
 			LB_UNROLL
 			for (int c = 0; c < strips; c++)
-				sum[r][c] = _mm512_fmadd_ps(
-				    all, _mm512_loadu_ps(biases + c * panel->scales_apart), sum[r][c]);
+				sum[r][c] =
+				    _mm512_fmadd_ps(all, _mm512_loadu_ps(biases + c * panel->scales_apart), sum[r][c]);
 		}
 		group++;
 		ends += panel->group;
@@ -182,16 +185,16 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 	LB_UNROLL
 	for (int r = 0; r < rows; r++)
 		LB_UNROLL
-		for (int c = 0; c < strips; c++)
-			_mm512_storeu_ps(sums + r * sums_row + c * LB_STRIP, sum[r][c]);
+	for (int c = 0; c < strips; c++)
+		_mm512_storeu_ps(sums + r * sums_row + c * LB_STRIP, sum[r][c]);
 }
 
 /* Each kind, number of planes and length of a span, compiled by itself. */
 #define PART(rows, strips) \
 	for (int c = 0; c < LB_STRIPS; c += strips) \
 		for (int64_t i = done; i + (rows) <= m; i += rows) \
-			multiply(e2m1, planes, span, rows, strips, panel, c, x + i, first, sums + i * sums_row + c * LB_STRIP, \
-				 sums_row); \
+			multiply(e2m1, planes, span, rows, strips, panel, c, x + i, first, \
+				 sums + i * sums_row + c * LB_STRIP, sums_row); \
 	done += (m - done) / (rows) * (rows);
 INSIDE void multiply_all(const bool e2m1, const int planes, const int span, const struct lb_panel *panel, int64_t m,
 			 const struct lb_cut *x, int64_t first, float *sums, int64_t sums_row)

@@ -13,8 +13,9 @@
 	KIND(small_3, true, 3, 16)
 /* Of a panel and a number of planes. */
 #define LB_PANEL_FUNCTION(panel, planes) \
-	(((function *const[3][2]){ { affine_1, affine_3 }, { e2m1_1, e2m1_3 }, { small_1, small_3 } }) \
-	     [(panel)->group == 16 ? 2 : (panel)->e2m1][(planes) > 1])
+	(((function *const[3][2]){ { affine_1, affine_3 }, \
+				   { e2m1_1, e2m1_3 }, \
+				   { small_1, small_3 } })[(panel)->group == 16 ? 2 : (panel)->e2m1][(planes) > 1])
 _Static_assert(LB_PLANES == 3, "the number of planes");
 
 #endif

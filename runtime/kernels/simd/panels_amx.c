@@ -46,12 +46,15 @@ void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group
 }
 
 /* Elements i and i + 4 of eight are a pair, as the codes of a word are. */
-bool LB_ISA_NAME(lb_tile_order_parts)(int64_t n, const float *x, int parts, int group, int row, const struct lb_amx_rows *to)
+bool LB_ISA_NAME(lb_tile_order_parts)(int64_t n, const float *x, int parts, int group, int row,
+				      const struct lb_amx_rows *to)
 {
-	__m512i pairs = _mm512_setr_epi32(0x00090001, 0x000b0003, 0x000d0005, 0x000f0007, 0x00190011, 0x001b0013, 0x001d0015,
-					  0x001f0017, 0x00290021, 0x002b0023, 0x002d0025, 0x002f0027, 0x00390031, 0x003b0033,
-					  0x003d0035, 0x003f0037); /* of the upper halves of two vectors of floats */
-	__m512i upper = _mm512_set1_epi32((int)0xffff0000), size = _mm512_set1_epi32(0x7fffffff), most = _mm512_setzero_si512();
+	__m512i pairs =
+	    _mm512_setr_epi32(0x00090001, 0x000b0003, 0x000d0005, 0x000f0007, 0x00190011, 0x001b0013, 0x001d0015,
+			      0x001f0017, 0x00290021, 0x002b0023, 0x002d0025, 0x002f0027, 0x00390031, 0x003b0033,
+			      0x003d0035, 0x003f0037); /* of the upper halves of two vectors of floats */
+	__m512i upper = _mm512_set1_epi32((int)0xffff0000), size = _mm512_set1_epi32(0x7fffffff),
+		most = _mm512_setzero_si512();
 	uint16_t *line = (uint16_t *)to->elements + row * TOGETHER;
 	for (int64_t at = 0; at < n; at += TOGETHER) {
 		__mmask16 more = n - at >= TOGETHER ? (__mmask16)~0u : 0; /* groups are of 16 at least */
@@ -180,8 +183,8 @@ INSIDE void multiply(const struct way way, const int rows, const struct lb_panel
 		float *to = sums + now.strip * LB_STRIP;
 		if (now.span == 0)
 			LB_UNROLL
-			for (int r = 0; r < rows; r++)
-				sum[r] = _mm512_loadu_ps(to + r * sums_row);
+		for (int r = 0; r < rows; r++)
+			sum[r] = _mm512_loadu_ps(to + r * sums_row);
 		int64_t group = now.span / each, scales_at = now.strip * panel->scales_apart + group * LB_STRIP;
 		__m512 scale = _mm512_loadu_ps(panel->scales + scales_at);
 		LB_UNROLL
@@ -196,8 +199,8 @@ INSIDE void multiply(const struct way way, const int rows, const struct lb_panel
 		}
 		if (now.span + 1 == spans)
 			LB_UNROLL
-			for (int r = 0; r < rows; r++)
-				_mm512_storeu_ps(to + r * sums_row, sum[r]);
+		for (int r = 0; r < rows; r++)
+			_mm512_storeu_ps(to + r * sums_row, sum[r]);
 		go_on(&now, spans);
 	}
 }
@@ -220,8 +223,10 @@ __attribute__((noinline)) static __m512 sum_span(const struct way way, const uin
 			__m512 even = _mm512_setzero_ps(), odd = even;
 			for (int k = 0; k < least(way.span, TOGETHER); k += 2) {
 				__m512i pairs = _mm512_loadu_si512(codes + k * 32);
-				__m512 upper = _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000)));
-				even = _mm512_fmadd_ps(bf16(x[k]), _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)), even);
+				__m512 upper =
+				    _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000)));
+				even = _mm512_fmadd_ps(bf16(x[k]), _mm512_castsi512_ps(_mm512_slli_epi32(pairs, 16)),
+						       even);
 				odd = _mm512_fmadd_ps(bf16(x[k + 1]), upper, odd);
 			}
 			sum = _mm512_add_ps(sum, _mm512_add_ps(even, odd));
@@ -237,7 +242,8 @@ static void multiply_by_hand(const struct way way, const struct lb_panel *panel,
 	unsigned int before = _mm_getcsr();
 	for (int strip = 0; strip < LB_STRIPS; strip++)
 		for (int64_t at = 0; at < panel->depth; at += way.span) {
-			int64_t here = (first + at) / TOGETHER * TOGETHER * way.parts * LB_CUT_ROWS + (first + at) % TOGETHER;
+			int64_t here =
+			    (first + at) / TOGETHER * TOGETHER * way.parts * LB_CUT_ROWS + (first + at) % TOGETHER;
 			const char *elements = (const char *)x->elements + here * 2;
 			const uint8_t *codes = panel->codes + strip * panel->codes_apart + at * LB_STRIP * 2;
 			int64_t group = at / way.span, scales_at = strip * panel->scales_apart + group * LB_STRIP;
@@ -247,21 +253,23 @@ static void multiply_by_hand(const struct way way, const struct lb_panel *panel,
 				_mm_setcsr(before | NO_DENORMALS);
 				__m512 product = sum_span(way, codes, elements + r * TOGETHER * 2);
 				_mm_setcsr(before);
-				__m512 sum = _mm512_fmadd_ps(product, _mm512_loadu_ps(panel->scales + scales_at), _mm512_loadu_ps(to));
+				__m512 sum = _mm512_fmadd_ps(product, _mm512_loadu_ps(panel->scales + scales_at),
+							     _mm512_loadu_ps(to));
 				if (!way.e2m1)
-					sum = _mm512_fmadd_ps(_mm512_set1_ps(totals[r]), _mm512_loadu_ps(panel->biases + scales_at), sum);
+					sum = _mm512_fmadd_ps(_mm512_set1_ps(totals[r]),
+							      _mm512_loadu_ps(panel->biases + scales_at), sum);
 				_mm512_storeu_ps(to, sum);
 			}
 		}
 }
 
-void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
-					       int64_t first, float *sums, int64_t sums_row)
+void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
+					       int parts, int64_t first, float *sums, int64_t sums_row)
 {
 	const struct way way = { panel->e2m1, parts, panel->group, 2 };
 	for (int64_t i = 0; i < m; i += LB_CUT_ROWS)
-		multiply_by_hand(way, panel, (int)(m - i < LB_CUT_ROWS ? m - i : LB_CUT_ROWS), x + i / LB_CUT_ROWS, first,
-				 sums + i * sums_row, sums_row);
+		multiply_by_hand(way, panel, (int)(m - i < LB_CUT_ROWS ? m - i : LB_CUT_ROWS), x + i / LB_CUT_ROWS,
+				 first, sums + i * sums_row, sums_row);
 }
 
 /* ---- kinds ---- */
@@ -270,8 +278,8 @@ typedef void function(const struct lb_panel *, int64_t, const struct lb_amx_rows
 
 /* Each kind and number of rows, compiled by itself. */
 #define KIND(name, e2m1, parts, span) \
-	static void name(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int64_t first, float *sums, \
-			 int64_t sums_row) \
+	static void name(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int64_t first, \
+			 float *sums, int64_t sums_row) \
 	{ \
 		const struct way way = { e2m1, parts, span, parts ? 2 : 1 }; \
 		begin(way, LB_CUT_ROWS); \
@@ -295,8 +303,8 @@ PARTS(1)
 PARTS(2)
 PARTS(3)
 
-void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
-					     int64_t first, float *sums, int64_t sums_row)
+void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
+					     int parts, int64_t first, float *sums, int64_t sums_row)
 {
 	static function *const bytes[] = { affine_bytes, affine_bytes, e2m1_bytes, small_bytes };
 	static function *const of_parts[][4] = { { affine_1_32, affine_1, e2m1_1, small_1 },

@@ -73,8 +73,9 @@ static inline void box_muller(const uint32_t *restrict first, const uint32_t *re
 		int32_t turn = (int32_t)(second[i] >> 8), quarter = (turn + (1 << 21)) >> 22;
 		float x = (float)(turn - (quarter << 22)) * (float)(6.283185307179586476925 * 0x1p-24), z = x * x;
 		float sine = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * x + x;
-		float cosine = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z -
-			       0.5f * z + 1;
+		float cosine =
+		    ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z -
+		    0.5f * z + 1;
 		uint32_t odd = (uint32_t)-(quarter & 1), s = lb_float_to_bits(sine), c = lb_float_to_bits(cosine);
 		uint32_t sine_bits = ((s & ~odd) | (c & odd)) ^ (uint32_t)(quarter & 2) << 30;
 		uint32_t cosine_bits = ((c & ~odd) | (s & odd)) ^ (uint32_t)((quarter + 1) & 2) << 30;

@@ -40,25 +40,27 @@ HALF(bf16)
 static void turn_4(int64_t n, void *turned, const void *lines)
 {
 	for (int64_t k = 0; k < n; k += LINES)
-		LB_ISA_NAME(lb_tile_turn)((uint32_t *)turned + k * LINES, LINES, (const uint32_t *)lines + k, STRETCH, false);
+		LB_ISA_NAME(lb_tile_turn)((uint32_t *)turned + k * LINES, LINES, (const uint32_t *)lines + k, STRETCH,
+					  false);
 }
 
 static void turn_back_4(int64_t n, void *lines, const void *turned)
 {
 	for (int64_t k = 0; k < n; k += LINES)
-		LB_ISA_NAME(lb_tile_turn)((uint32_t *)lines + k, STRETCH, (const uint32_t *)turned + k * LINES, LINES, false);
+		LB_ISA_NAME(lb_tile_turn)((uint32_t *)lines + k, STRETCH, (const uint32_t *)turned + k * LINES, LINES,
+					  false);
 }
 
 static void turn_8(int64_t n, void *turned, const void *lines)
 {
 	for (int64_t k = 0; k < n; k++)
-		LB_EACH(i, LINES) ((uint64_t *)turned)[k * LINES + i] = ((const uint64_t *)lines)[i * STRETCH + k];
+		LB_EACH(i, LINES)((uint64_t *)turned)[k * LINES + i] = ((const uint64_t *)lines)[i * STRETCH + k];
 }
 
 static void turn_back_8(int64_t n, void *lines, const void *turned)
 {
 	for (int64_t i = 0; i < LINES; i++)
-		LB_EACH(k, n) ((uint64_t *)lines)[i * STRETCH + k] = ((const uint64_t *)turned)[k * LINES + i];
+		LB_EACH(k, n)((uint64_t *)lines)[i * STRETCH + k] = ((const uint64_t *)turned)[k * LINES + i];
 }
 
 /* In place, over a stretch that is turned; sums as they are before it and after it. */
@@ -130,9 +132,10 @@ LINE_SUMS(f64, double, double, double, chains_f64, 8)
 		rows[k][i] = (T)before; \
 	}
 #define LANE_SUMS(name, T, A) \
-	static inline __attribute__((always_inline)) void add_rows_##name( \
-	    int64_t n_lanes, A *sums, const T *const x[TOGETHER], T *const rows[TOGETHER], const int n, \
-	    const bool inclusive) \
+	static inline __attribute__((always_inline)) void add_rows_##name(int64_t n_lanes, A *sums, \
+									  const T *const x[TOGETHER], \
+									  T *const rows[TOGETHER], const int n, \
+									  const bool inclusive) \
 	{ \
 		LB_EACH(i, n_lanes) \
 		{ \

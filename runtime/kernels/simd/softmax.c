@@ -17,8 +17,8 @@ static float largest(int64_t n, const float *x)
 	int64_t at = 0;
 	for (; at + LB_LANES <= n; at += LB_LANES)
 		LB_UNROLL
-		for (int k = 0; k < VECTORS; k++)
-			most[k] = lb_larger(lb_load(x + at + k * LB_FLOATS), most[k]);
+	for (int k = 0; k < VECTORS; k++)
+		most[k] = lb_larger(lb_load(x + at + k * LB_FLOATS), most[k]);
 	for (int k = 1; k < VECTORS; k++)
 		most[0] = lb_larger(most[k], most[0]);
 	for (int i = 0; i < LB_FLOATS; i++)

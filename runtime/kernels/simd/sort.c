@@ -29,9 +29,10 @@ enum { VECTORS = 16 }; /* of a network */
 	{ \
 		const K##_lanes at = NUMBERS; \
 		__m512i y = K##_turned(x, by); \
-		return _mm512_mask_max_epu##BITS( \
-		    _mm512_min_epu##BITS(x, y), \
-		    _mm512_test_epi##BITS##_mask((__m512i)at, _mm512_set1_epi##BITS(upper)), x, y); \
+		return _mm512_mask_max_epu##BITS(_mm512_min_epu##BITS(x, y), \
+						 _mm512_test_epi##BITS##_mask((__m512i)at, \
+									      _mm512_set1_epi##BITS(upper)), \
+						 x, y); \
 	} \
 	/* Groups of `lanes` that rise and then fall, or fall and then rise. */ \
 	INSIDE __m512i K##_merged(__m512i x, const int lanes) \

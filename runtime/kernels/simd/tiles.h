@@ -168,18 +168,20 @@ void LB_ISA_NAME(lb_tile_multiply_row_cut)(const struct lb_quant_matrix *w, int6
 					   const struct lb_cut *x, float *to);
 void LB_ISA_NAME(lb_tile_dot_cut)(const struct lb_codes *codes, int64_t groups, int m, const struct lb_cut *x,
 				  int64_t first, float *sums);
-void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth, uint8_t *to);
+void LB_ISA_NAME(lb_tile_pack_strip)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
+				     uint8_t *to);
 void LB_ISA_NAME(lb_tile_pack_strip_pairs)(bool e2m1, const uint8_t *from, int64_t row, int64_t lines, int64_t depth,
 					   uint8_t *to);
 void LB_ISA_NAME(lb_tile_multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first,
 					 float *sums, int64_t sums_row);
 void LB_ISA_NAME(lb_tile_order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
 				    const struct lb_amx_rows *to);
-bool LB_ISA_NAME(lb_tile_order_parts)(int64_t n, const float *x, int parts, int group, int row, const struct lb_amx_rows *to);
-void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
-					     int64_t first, float *sums, int64_t sums_row);
-void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
-					       int64_t first, float *sums, int64_t sums_row);
+bool LB_ISA_NAME(lb_tile_order_parts)(int64_t n, const float *x, int parts, int group, int row,
+				      const struct lb_amx_rows *to);
+void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
+					     int parts, int64_t first, float *sums, int64_t sums_row);
+void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
+					       int parts, int64_t first, float *sums, int64_t sums_row);
 const struct lb_block_decoder *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);

@@ -14,7 +14,11 @@
 #include <unistd.h>
 #endif
 
-enum { MOST = 256 << 20, /* bytes that a buffer has; what is longer is gone through again */ CHAINS = 12, TURNS = 1 << 12 };
+enum {
+	MOST = 256 << 20,
+	/* bytes that a buffer has; what is longer is gone through again */ CHAINS = 12,
+	TURNS = 1 << 12
+};
 
 typedef float floats __attribute__((vector_size(64), aligned(64)));
 
@@ -125,8 +129,10 @@ __attribute__((target("amx-tile,amx-bf16"), noinline)) static void multiply_tile
 		uint16_t bytes[16];
 		uint8_t rows[16];
 	} shape = { .palette = 1,
-		    .bytes = { TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES },
-		    .rows = { TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS } };
+		    .bytes = { TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES, TILE_BYTES,
+			       TILE_BYTES },
+		    .rows = { TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS, TILE_ROWS,
+			      TILE_ROWS } };
 	float sums[TILE_ROWS * TILE_BYTES / sizeof(float)];
 
 	_tile_loadconfig(&shape);
@@ -262,5 +268,6 @@ void peer_start(int threads)
 
 #define ALL { open_row, run, result, close_row }
 const struct kind peer_kinds[KINDS] = {
-	ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
+	ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
+	ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL,
 };

@@ -87,9 +87,9 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "--rows")) {
 		for (int i = 0; i < ROWS; i++)
-			printf("%s\t%s\t%.17g\t%g\t%s\t%s\t%s\t%jd\t%jd\t%jd\n", rows[i].name, rows[i].unit, rows[i].work,
-			       rows[i].tolerance, rows[i].text, words[i][0], words[i][1], (intmax_t)rows[i].m,
-			       (intmax_t)rows[i].n, (intmax_t)rows[i].k);
+			printf("%s\t%s\t%.17g\t%g\t%s\t%s\t%s\t%jd\t%jd\t%jd\n", rows[i].name, rows[i].unit,
+			       rows[i].work, rows[i].tolerance, rows[i].text, words[i][0], words[i][1],
+			       (intmax_t)rows[i].m, (intmax_t)rows[i].n, (intmax_t)rows[i].k);
 		return 0;
 	}
 	char line[4096], name[64], path[4000];

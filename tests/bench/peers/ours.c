@@ -9,7 +9,7 @@ static struct {
 } now;
 
 static const lb_quant formats[] = {
-	[Q4 ... Q4_BIASED] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP },
+	[Q4... Q4_BIASED] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP },
 	[MXFP4] = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP },
 };
 

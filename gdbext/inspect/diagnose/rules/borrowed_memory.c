@@ -29,7 +29,8 @@ static bool overlap(const struct lbx_buffer *a, const struct lbx_buffer *b)
 /* Numbers of tensors grow within a thread: a later one has been given what the borrower's memory was once. */
 static bool is_lost(const struct lbx_tensor *borrower, const struct lbx_buffer *owner, const struct lbx_tensor *other)
 {
-	return owner->flags & LB_BUFFER_CACHED || (other && other->thread == borrower->thread && other->id > borrower->id);
+	return owner->flags & LB_BUFFER_CACHED ||
+	       (other && other->thread == borrower->thread && other->id > borrower->id);
 }
 
 static bool tell(struct lbx_case *c, const struct lbx_buffer *from, const struct lbx_buffer *owner)
@@ -60,10 +61,11 @@ static bool tell(struct lbx_case *c, const struct lbx_buffer *from, const struct
 	lbx_format_bytes(from->nbytes, bytes, sizeof bytes);
 	LBX_SAY(f->title, lost ? "%s has lost the memory that it was made over" : "%s lies in another tensor's memory",
 		t.name[0] ? t.name : who);
-	LBX_SAY(f->evidence, "lb_from_memory() made %s over %s at 0x%" PRIx64 ", which %s memory of %s.", who, bytes, from->data,
-		lost && has_other ? "is now" : "is", whose);
-	LBX_SAY(f->advice, "A view of the tensor itself (lb_slice, lb_reshape) keeps its memory; else lb_keep() the tensor, and "
-			   "lb_release() it in the function that lb_from_memory() takes for that.");
+	LBX_SAY(f->evidence, "lb_from_memory() made %s over %s at 0x%" PRIx64 ", which %s memory of %s.", who, bytes,
+		from->data, lost && has_other ? "is now" : "is", whose);
+	LBX_SAY(f->advice,
+		"A view of the tensor itself (lb_slice, lb_reshape) keeps its memory; else lb_keep() the tensor, and "
+		"lb_release() it in the function that lb_from_memory() takes for that.");
 	return lb_ok();
 }
 
@@ -138,12 +140,14 @@ const struct lbx_rule lbx_rule_borrowed_memory = {
 	.name = "borrowed-memory",
 	.title = "a tensor made over another's memory",
 	.sees = LBX_SEES_TENSORS | LBX_SEES_RUNTIME,
-	.meaning = "lb_from_memory() uses memory in place, and knows nothing of a tensor that this belongs to. When that goes, the\n"
-		   "next one gets its memory, and the values change without a word.",
+	.meaning =
+	    "lb_from_memory() uses memory in place, and knows nothing of a tensor that this belongs to. When that goes, the\n"
+	    "next one gets its memory, and the values change without a word.",
 	.example = "lb_tensor *row = lb_from_memory((void *)lb_data(x), n, shape, LB_F32, NULL, NULL);\n"
 		   "lb_release(x);                 /* row has what comes next */",
-	.demands = "Memory of lb_from_memory()'s that lies in a buffer of the runtime's. High where that is in the cache, or was\n"
-		   "given to a tensor that was made later; low while the first still has it, and no function takes it back.",
+	.demands =
+	    "Memory of lb_from_memory()'s that lies in a buffer of the runtime's. High where that is in the cache, or was\n"
+	    "given to a tensor that was made later; low while the first still has it, and no function takes it back.",
 	.cure = "A view of the tensor (lb_slice(), lb_reshape()) shares its memory and keeps it.",
 	.state = sizeof(struct memory),
 	.conclude = conclude,

@@ -14,7 +14,7 @@ struct site {
 	uint64_t pc, n, first, last; /* tensors; the first and the last evaluation */
 	int64_t bytes;
 	struct lbx_tensor like; /* the first that was seen */
-	bool is_named;          /* all have its name */
+	bool is_named; /* all have its name */
 	int n_turns;
 	struct turn {
 		uint64_t eval, n;
@@ -110,7 +110,8 @@ static bool tell(struct lbx_case *c, const struct site *s)
 	LBX_SAY(f->title, "%" PRIu64 " results of one call are held, %s of each evaluation%s%s", s->n, each,
 		s->is_named ? ": " : "", s->is_named ? s->like.name : "");
 	LBX_SAY(f->evidence,
-		"Each is %s, made by %s, and none has been let go of: of evaluations %" PRIu64 " to %" PRIu64 ". One is %s.",
+		"Each is %s, made by %s, and none has been let go of: of evaluations %" PRIu64 " to %" PRIu64
+		". One is %s.",
 		type, s->like.op, s->first, s->last, first);
 	LBX_SAY(f->cost, "%s, and more with each turn", bytes);
 	LBX_SAY(f->advice,

@@ -82,8 +82,8 @@ static int first_of(const struct lbx_findings *found, const struct lbx_origin_st
 }
 
 /* Of those that were asked for. */
-static void say_title(const struct lbx_case *c, struct lbx_diagnosed *f, const struct lbx_findings *found, const char *what,
-		      const char *name)
+static void say_title(const struct lbx_case *c, struct lbx_diagnosed *f, const struct lbx_findings *found,
+		      const char *what, const char *name)
 {
 	LBX_SAY(f->title, "%s in %s", what, name);
 	if (found->n > 1)

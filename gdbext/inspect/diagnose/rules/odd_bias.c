@@ -78,7 +78,8 @@ static bool fits(const struct part *bias, const struct part *weight)
 	return bias->shape[0] == weight->shape[0] || bias->shape[0] == weight->shape[weight->rank - 1];
 }
 
-static bool tell(struct lbx_case *c, const struct part *bias, const struct part *brother, const struct part *weight, size_t n)
+static bool tell(struct lbx_case *c, const struct part *bias, const struct part *brother, const struct part *weight,
+		 size_t n)
 {
 	struct lbx_tensor t;
 	struct lbx_diagnosed *f = lbx_case_found_of(c, LBX_MEDIUM, 0.8, &bias->key, &t);
@@ -87,11 +88,15 @@ static bool tell(struct lbx_case *c, const struct part *bias, const struct part 
 	if (!f)
 		return lb_ok();
 	lbx_format_list(weight->shape, weight->rank, shape, sizeof shape);
-	LBX_SAY(f->title, "%s has %" PRId64 " elements, the same bias of the other layers %" PRId64, t.name, bias->shape[0],
-		brother->shape[0]);
-	LBX_SAY(f->evidence, "The %zu others of %sbias have %" PRId64 " each. Its own weight is %s, as theirs are, and puts out %" PRId64 ".",
+	LBX_SAY(f->title, "%s has %" PRId64 " elements, the same bias of the other layers %" PRId64, t.name,
+		bias->shape[0], brother->shape[0]);
+	LBX_SAY(f->evidence,
+		"The %zu others of %sbias have %" PRId64
+		" each. Its own weight is %s, as theirs are, and puts out %" PRId64 ".",
 		n - 1, bias->family, brother->shape[0], shape, brother->shape[0]);
-	LBX_SAY(f->advice, "Look where it is made, or loaded: it is of another layer, or cut; where it is broadcast, nothing fails.");
+	LBX_SAY(
+	    f->advice,
+	    "Look where it is made, or loaded: it is of another layer, or cut; where it is broadcast, nothing fails.");
 	return true;
 }
 
@@ -145,7 +150,8 @@ const struct lbx_rule lbx_rule_odd_bias = {
 	.meaning =
 	    "A bias of one element is broadcast, and nothing fails; one of another length fails when its layer runs, which may be\n"
 	    "seldom. It was cut, or is of another layer.",
-	.example = "layers.0.fc.bias … layers.13.fc.bias are (512,), layers.5.fc.bias is (1,); all their weights are (512, 64)",
+	.example =
+	    "layers.0.fc.bias … layers.13.fc.bias are (512,), layers.5.fc.bias is (1,); all their weights are (512, 64)",
 	.demands =
 	    "Six layers or more whose names differ in their first number only, each with one weight and one bias of one axis, not\n"
 	    "quantised: all weights are of one shape, all biases but one have one length, along which the weights lie, and that one, of\n"

@@ -179,7 +179,8 @@ const struct lbx_rule lbx_rule_stale_pointers = {
 	    "A pointer variable of the program's own frames, a global one or a static holds an address that the flight\n"
 	    "recorder has as handed out for a tensor, and the buffer there has been filled for another one since, or is in the\n"
 	    "cache. What is updated in place stays where it is. Low: it may not be used any more.",
-	.cure = "Take the pointer again where values may have moved; lb_keep() the tensor where the values of then are meant.",
+	.cure =
+	    "Take the pointer again where values may have moved; lb_keep() the tensor where the values of then are meant.",
 	.state = sizeof(struct given),
 	.event = happen,
 	.conclude = conclude,

@@ -74,8 +74,8 @@ static void say_pointers(struct lbx_case *c, const struct freed *s, struct lbx_d
 	for (int i = 0; stack && i < stack->n && i < FRAMES; i++) {
 		leads.frame = &stack->frames[i];
 		if (!lbx_is_common_frame(c->context, leads.frame))
-			c->context->stacks->ops->pointers(c->context->stacks, &leads.frame->frame, take_pointer,
-							  &leads, NULL);
+			c->context->stacks->ops->pointers(c->context->stacks, &leads.frame->frame, take_pointer, &leads,
+							  NULL);
 	}
 	if (leads.any)
 		LBX_SAY(f->evidence, ".");
