@@ -61,7 +61,7 @@ PROBES ?= $(if $(have_sdt),1,0)
 
 CFLAGS ?= -O2 -g
 base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
-	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
+	-fvisibility=hidden -fno-omit-frame-pointer -ffp-contract=off -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
 	-DLB_HAVE_IBERTY=$(or $(have_iberty),0) \
@@ -71,10 +71,10 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
 	$(if $(LIBFUZZER),-fsanitize=fuzzer-no-link)
-# Without contraction arithmetic and sums have the same bits with every instruction set; what libmvec
-# computes (exp, tanh, erf, sin, log) has not: its versions round differently. Functions that take or give vectors
+# Without contraction arithmetic and sums have the same bits with every instruction set, here and in tests; what
+# libmvec computes (exp, tanh, erf, sin, log) has not: its versions round differently. Functions that take or give vectors
 # are inlined: no call depends on how they are passed. Without any optimisation some would not compile.
-kernel_flags := -Wno-psabi $(if $(filter -O0,$(CFLAGS)),-O1,-O3) -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contract=off
+kernel_flags := -Wno-psabi $(if $(filter -O0,$(CFLAGS)),-O1,-O3) -fno-math-errno -fno-trapping-math -fopenmp-simd
 link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 

@@ -15,7 +15,7 @@
 #include "kernels/row.h"
 #include "kernels/share.h"
 
-enum { FEW = 4 };
+enum { FEW = 8 }; /* queries that take the rows of keys and values as they lie */
 
 /* A core's scratch memory. */
 struct room {
@@ -116,16 +116,18 @@ int64_t lb_attention_visible(const struct lb_attending *j, int64_t row)
 	return n < 0 ? 0 : n;
 }
 
-/* Rows of keys or values for a few queries: halves as they are, which are widened on the way, each as often as it is read. */
-static const char *rows_for_few(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, char *panel,
-				int64_t *stride, int *dtype)
+/* Rows of keys or values for a few queries: halves as they are, which are widened on the way. */
+static void find_rows_for_few(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, char *panel,
+			      struct lb_vectors *ret)
 {
-	*dtype = x->strides[3] == 1 ? (int)x->dtype : j->stage;
-	if (*dtype == j->stage)
-		return lb_attention_rows(j, x, rows, panel, stride);
-	*stride = x->strides[2];
-	return (const char *)x->data +
-	       (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
+	ret->dtype = x->strides[3] == 1 ? (int)x->dtype : j->stage;
+	if (ret->dtype == j->stage) {
+		ret->rows = lb_attention_rows(j, x, rows, panel, &ret->stride);
+		return;
+	}
+	ret->stride = x->strides[2];
+	ret->rows = (const char *)x->data +
+		    (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
 }
 
 static void take_keys(const struct lb_attending *j, const struct room *room, struct lb_rows queries, int64_t key,
@@ -133,12 +135,12 @@ static void take_keys(const struct lb_attending *j, const struct room *room, str
 {
 	const struct lb_rows own = { queries.batch, queries.head, key, n };
 	int64_t stride, m = queries.n;
-	int dtype;
-	if (m < FEW) {
-		const char *keys = rows_for_few(j, &j->a->k, own, room->key_panel, &stride, &dtype);
-		for (int64_t i = 0; i < m; i++)
-			j->tiles->dots(n, j->d, room->scores + i * LB_KEYS * j->width,
-				       room->queries + i * j->d * j->width, keys, stride, dtype);
+	if (m <= FEW) {
+		struct lb_vectors few = {
+			.n = m, .x = room->queries, .x_row = j->d, .to = room->scores, .to_row = LB_KEYS
+		};
+		find_rows_for_few(j, &j->a->k, own, room->key_panel, &few);
+		j->tiles->dots(&few, n, j->d);
 	} else {
 		const char *keys = lb_attention_rows(j, &j->a->k, own, room->key_panel, &stride);
 		memset(room->scores, 0, (size_t)(m * LB_KEYS * j->width));
@@ -154,11 +156,12 @@ static void take_keys(const struct lb_attending *j, const struct room *room, str
 				 room->sums + i * j->width, j->dv, room->values + i * j->dv * j->width, j->stage);
 		memset(scores + seen * j->width, 0, (size_t)((n - seen) * j->width));
 	}
-	if (m < FEW) {
-		const char *values = rows_for_few(j, &j->a->v, own, room->value_panel, &stride, &dtype);
-		for (int64_t i = 0; i < m; i++)
-			j->tiles->combine(j->dv, room->values + i * j->dv * j->width, n,
-					  room->scores + i * LB_KEYS * j->width, values, stride, dtype);
+	if (m <= FEW) {
+		struct lb_vectors few = {
+			.n = m, .x = room->scores, .x_row = LB_KEYS, .to = room->values, .to_row = j->dv
+		};
+		find_rows_for_few(j, &j->a->v, own, room->value_panel, &few);
+		j->tiles->combine(&few, j->dv, n);
 		return;
 	}
 	const char *values = lb_attention_rows(j, &j->a->v, own, room->value_panel, &stride);

@@ -7,8 +7,13 @@ enum { GRAIN = 1 << 15, COLUMNS = 1024, PIECES = 16, PIECE = 256 };
 static void dot_rows(void *arg, int64_t begin, int64_t end)
 {
 	const struct lb_gemv *g = arg;
-	lb_tiles()->dots(end - begin, g->k, (char *)g->to + begin * lb_width_of(lb_stage_of(g->dtype)), g->x,
-			 (const char *)g->w + begin * g->stride * lb_width_of(g->dtype), g->stride, g->dtype);
+	const struct lb_vectors one = { .n = 1,
+					.x = g->x,
+					.to = (char *)g->to + begin * lb_width_of(lb_stage_of(g->dtype)),
+					.rows = (const char *)g->w + begin * g->stride * lb_width_of(g->dtype),
+					.stride = g->stride,
+					.dtype = g->dtype };
+	lb_tiles()->dots(&one, end - begin, g->k);
 }
 
 /* Into how many pieces the rows are cut, by the sizes alone: few columns would not keep all cores busy. */
@@ -33,11 +38,15 @@ static void sum_blocks(void *arg, int64_t begin, int64_t end)
 		int64_t piece = task / blocks, first = task % blocks * COLUMNS;
 		int64_t n = g->n - first < COLUMNS ? g->n - first : COLUMNS;
 		int64_t row = g->k * piece / pieces, m = g->k * (piece + 1) / pieces - row;
-		char *sums = (char *)g->sums + (piece * g->n + first) * width;
-		memset(sums, 0, (size_t)(n * width));
-		lb_tiles()->combine(n, sums, m, (const char *)g->x + row * width,
-				    (const char *)g->w + (row * g->stride + first) * lb_width_of(g->dtype), g->stride,
-				    g->dtype);
+		const struct lb_vectors one = { .n = 1,
+						.x = (const char *)g->x + row * width,
+						.to = (char *)g->sums + (piece * g->n + first) * width,
+						.rows = (const char *)g->w +
+							(row * g->stride + first) * lb_width_of(g->dtype),
+						.stride = g->stride,
+						.dtype = g->dtype };
+		memset(one.to, 0, (size_t)(n * width));
+		lb_tiles()->combine(&one, n, m);
 	}
 }
 

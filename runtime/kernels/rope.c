@@ -66,8 +66,9 @@ bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct 
 	double *frequencies = exec->scratch(exec, lb_bytes_of(half, 1, sizeof *frequencies));
 	if (!frequencies)
 		return false;
+	double power = log(rope->base);
 	for (int64_t i = 0; i < half; i++)
-		frequencies[i] = exp(-(double)i * log(rope->base) / (double)half);
+		frequencies[i] = exp(-(double)i * power / (double)half);
 	struct job job = { .tiles = lb_tiles(),
 			   .x = x,
 			   .rope = rope,

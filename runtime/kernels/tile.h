@@ -47,6 +47,16 @@ struct lb_gemm {
 	int64_t to_row;
 };
 
+/* n vectors x, each x_row elements from the next, and what comes of them, with rows of a matrix of dtype, whose elements are
+ * contiguous; x and `to` are f32 where that is a half. */
+struct lb_vectors {
+	int64_t n, x_row, to_row;
+	const void *x, *rows;
+	void *to;
+	int64_t stride;
+	int dtype;
+};
+
 /* Running sums of n elements each, from the end on where `reverse`; before or after each is added. Steps are from one
  * element of a lane to the next. */
 struct lb_scan {
@@ -229,11 +239,10 @@ struct lb_tiles {
 	/* Scores become probabilities by a row's stats, and dp becomes dscore. */
 	void (*attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
 			     const void *stats, int dtype);
-	/* to[j] = x . row j, of n rows of k contiguous elements of dtype; x and `to` are f32 where
-	 * that is a half */
-	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride, int dtype);
-	/* sums[i] += x[0] * row 0 [i] + x[1] * row 1 [i] …, of m rows of n elements, likewise */
-	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride, int dtype);
+	/* to[j] = x . row j for each vector, of n rows of k elements */
+	void (*dots)(const struct lb_vectors *c, int64_t n, int64_t k);
+	/* to[i] += x[0] * row 0 [i] + x[1] * row 1 [i] … for each vector, of m rows of n elements */
+	void (*combine)(const struct lb_vectors *c, int64_t n, int64_t m);
 	/* Scales of mxfp4 and mxfp8. */
 	void (*e8m0)(int64_t n, float *to, const uint8_t *from);
 	/* Those of nvfp4, times `by`. */

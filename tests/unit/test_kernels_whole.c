@@ -370,51 +370,113 @@ static void normals_are_box_mullers(void **state)
 	assert_true(worst > 0 && worst < 4e-7);
 }
 
-/* Rows of halves times a vector's elements, added up four by four and then one by one: the same bits with each instruction
- * set, whatever the number of rows and columns, and nothing beyond. */
-static void rows_of_halves_add_up_on_each_instruction_set(void **state)
+/* What dots and combine have to make of vectors x (n, x_row) and m rows of k elements, in the order of their sums. */
+#define VECTORS_TIMES_ROWS(T) \
+	static void T##_dots(const T *x, int m, int k, const T *rows, T *to) \
+	{ \
+		for (int j = 0; j < m; j++) { \
+			T lanes[16] = { 0 }; \
+			for (int i = 0; i < k; i++) { \
+				T product = x[i] * rows[j * k + i]; \
+				lanes[i % 16] += product; \
+			} \
+			for (int some = 8; some; some /= 2) \
+				for (int l = 0; l < some; l++) \
+					lanes[l] += lanes[l + some]; \
+			to[j] = lanes[0]; \
+		} \
+	} \
+	static void T##_combine(const T *x, int m, int k, const T *rows, T *to) \
+	{ \
+		for (int i = 0; i < k; i++) { \
+			int j = 0; \
+			for (; j + 4 <= m; j += 4) { \
+				T parts[4]; \
+				for (int r = 0; r < 4; r++) \
+					parts[r] = x[j + r] * rows[(j + r) * k + i]; \
+				to[i] += (parts[0] + parts[1]) + (parts[2] + parts[3]); \
+			} \
+			for (; j < m; j++) { \
+				T product = x[j] * rows[j * k + i]; \
+				to[i] += product; \
+			} \
+		} \
+	}
+VECTORS_TIMES_ROWS(float)
+VECTORS_TIMES_ROWS(double)
+
+/* The same bits with each instruction set, for each vector whichever are with it, whatever the number of rows and their
+ * elements, and nothing beyond: rows and vectors end where memory does. */
+static void check_vectors(int dtype, int vectors, int m, int k, bool combines)
 {
-	enum { ROWS_MOST = 41, COLUMNS_MOST = 50, STRIDE = 53 };
+	int stage = dtype == LB_F64 ? LB_F64 : LB_F32, stride = k + 3, n_x = combines ? m : k, n_to = combines ? k : m;
+	int64_t width_of = width(stage);
+	bool is_wide = stage == LB_F64;
+	char *rows = keep(((m - 1) * stride + k) * width(dtype)), *x = keep(vectors * n_x * width_of);
+	char *plain = keep(m * k * width_of), *wanted = keep(vectors * n_to * width_of);
+	char *to = keep(vectors * n_to * width_of);
+	bool has_special = draw() % 8 == 0;
+	for (int i = 0; i < vectors * n_x; i++)
+		put_real(x + i * width_of, stage, (double)(int)(draw() % 2001) / 1000 - 1);
+	for (int j = 0; j < m; j++)
+		for (int i = 0; i < k; i++) {
+			char *at = rows + (j * stride + i) * width(dtype);
+			put_any(at, dtype);
+			if (!has_special && !(fabs(real_of(at, dtype, 0)) < 100))
+				put_real(at, dtype, -0.75);
+			put_real(plain + (j * k + i) * width_of, stage, real_of(at, dtype, 0));
+		}
+	for (int i = 0; i < vectors * n_to; i++)
+		put_real(wanted + i * width_of, stage, i * i);
+	for (int v = 0; v < vectors; v++) {
+		char *from = x + v * n_x * width_of, *result = wanted + v * n_to * width_of;
+		if (combines && is_wide)
+			double_combine((double *)(void *)from, m, k, (double *)(void *)plain, (double *)(void *)result);
+		else if (combines)
+			float_combine((float *)(void *)from, m, k, (float *)(void *)plain, (float *)(void *)result);
+		else if (is_wide)
+			double_dots((double *)(void *)from, m, k, (double *)(void *)plain, (double *)(void *)result);
+		else
+			float_dots((float *)(void *)from, m, k, (float *)(void *)plain, (float *)(void *)result);
+	}
+	const struct lb_vectors job = { .n = vectors,
+					.x = x,
+					.x_row = n_x,
+					.to = to,
+					.to_row = n_to,
+					.rows = rows,
+					.stride = stride,
+					.dtype = dtype };
+	for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++) {
+		const struct lb_tiles *tiles = lb_tiles_of((enum lb_isa)level);
+		for (int i = 0; i < vectors * n_to; i++)
+			put_real(to + i * width_of, stage, i * i);
+		if (combines)
+			tiles->combine(&job, k, m);
+		else
+			tiles->dots(&job, m, k);
+		for (int i = 0; i < vectors * n_to; i++) {
+			const char *got = to + i * width_of, *right = wanted + i * width_of;
+			double a = real_of(got, stage, 0), b = real_of(right, stage, 0);
+			if (memcmp(got, right, (size_t)width_of) != 0 && !(isnan(a) && isnan(b)))
+				fail_msg("%s of level %d, %s, %d vectors, %d rows of %d, at %d: %a, should be %a",
+					 combines ? "combine" : "dots", level, lb_dtypes[dtype].name, vectors, m, k, i,
+					 a, b);
+		}
+	}
+	free_kept();
+}
+
+static void vectors_times_rows_on_each_instruction_set(void **state)
+{
+	enum { ROWS_MOST = 41, ELEMENTS_MOST = 140 };
+	static const int dtypes[] = { LB_F16, LB_BF16, LB_F32, LB_F64 };
 	(void)state;
-	for (int dtype = LB_F16; dtype <= LB_BF16; dtype++)
+	for (int d = 0; d < 4; d++)
 		for (int m = 1; m <= ROWS_MOST; m++)
-			for (int n = 1; n <= COLUMNS_MOST; n += 1 + m % 3) {
-				float x[ROWS_MOST], wanted[COLUMNS_MOST + 1], sums[COLUMNS_MOST + 1],
-				    rows[ROWS_MOST][COLUMNS_MOST];
-				uint16_t *halves = keep(((m - 1) * STRIDE + n) * 2);
-				for (int i = 0; i < m; i++) {
-					x[i] = (float)(int)(draw() % 2001) / 1000 - 1;
-					for (int j = 0; j < n; j++) {
-						put_any(&halves[i * STRIDE + j], dtype);
-						rows[i][j] = (float)real_of(&halves[i * STRIDE + j], dtype, 0);
-					}
-				}
-				for (int j = 0; j <= n; j++)
-					wanted[j] = (float)(j * j);
-				for (int j = 0; j < n; j++) {
-					int i = 0;
-					for (; i + 4 <= m; i += 4) {
-						float p = x[i] * rows[i][j], q = x[i + 1] * rows[i + 1][j];
-						float r = x[i + 2] * rows[i + 2][j], s = x[i + 3] * rows[i + 3][j];
-						wanted[j] += (p + q) + (r + s);
-					}
-					for (; i < m; i++) {
-						float p = x[i] * rows[i][j];
-						wanted[j] += p;
-					}
-				}
-				for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++) {
-					for (int j = 0; j <= n; j++)
-						sums[j] = (float)(j * j);
-					lb_tiles_of((enum lb_isa)level)->combine(n, sums, m, x, halves, STRIDE, dtype);
-					for (int j = 0; j <= n; j++)
-						if (memcmp(&sums[j], &wanted[j], 4) != 0 &&
-						    !(isnan(sums[j]) && isnan(wanted[j])))
-							fail_msg("level %d, %s, %d x %d at %d: %a, should be %a", level,
-								 lb_dtypes[dtype].name, m, n, j, (double)sums[j],
-								 (double)wanted[j]);
-				}
-				free_kept();
+			for (int k = 1; k <= ELEMENTS_MOST; k += 1 + (m + k) % 11) {
+				check_vectors(dtypes[d], 1 + (m + k) % 5, m, k, true);
+				check_vectors(dtypes[d], 1 + (m + k) % 5, m, k, false);
 			}
 }
 
@@ -1061,7 +1123,7 @@ int main(void)
 		cmocka_unit_test_teardown(transposed_copies, reset),
 		cmocka_unit_test(squares_turn_on_each_instruction_set),
 		cmocka_unit_test_teardown(groups_on_each_instruction_set, reset),
-		cmocka_unit_test_teardown(rows_of_halves_add_up_on_each_instruction_set, reset),
+		cmocka_unit_test_teardown(vectors_times_rows_on_each_instruction_set, reset),
 		cmocka_unit_test_teardown(running_sums, reset),
 		cmocka_unit_test_teardown(running_sums_on_each_instruction_set, reset),
 		cmocka_unit_test_teardown(orders, reset),

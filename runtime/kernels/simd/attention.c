@@ -36,7 +36,7 @@ enum { MOST_LANES = 16 };
 			int64_t m = n - at < MOST_LANES ? n - at : MOST_LANES; \
 			LB_EACH(i, m) sums[i] += s[at + i]; \
 		} \
-		T before = exponential(*top - highest), total = 0; \
+		T before = *top == -(T)INFINITY ? 0 : exponential(*top - highest), total = 0; \
 		for (int i = 0; i < MOST_LANES; i++) \
 			total += sums[i]; \
 		*sum = *sum * before + total; \

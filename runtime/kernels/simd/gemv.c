@@ -1,4 +1,5 @@
-/* A vector times a matrix, whose rows are f32, f64, or halves that are widened on the way. */
+/* A few vectors times a matrix, whose rows are f32, f64, or halves that are widened on the way. A vector's results are the
+ * same bits whichever others are with it. */
 #include "kernels/simd/tiles.h"
 #if defined __AVX512F__ || defined __AVX2__
 #include <immintrin.h>
@@ -7,45 +8,10 @@
 enum { LANES = 16, COLUMNS = 1024, TOGETHER = 4 };
 
 /* The next LANES elements of a row: where they are, or widened into `room`. */
-static inline const float *next_f32(float *room, const float *from)
-{
-	(void)room;
-	return from;
-}
-
 static inline const double *next_f64(double *room, const double *from)
 {
 	(void)room;
 	return from;
-}
-
-static inline const float *next_bf16(float *room, const uint16_t *from)
-{
-#if defined __AVX512F__
-	__m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
-	_mm512_storeu_si512(room, _mm512_slli_epi32(wide, 16));
-#elif defined __AVX2__
-	for (int l = 0; l < LANES; l += 8) {
-		__m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(from + l)));
-		_mm256_storeu_si256((void *)(room + l), _mm256_slli_epi32(wide, 16));
-	}
-#else
-	LB_EACH(l, LANES) room[l] = lb_bf16_to_float(from[l]);
-#endif
-	return room;
-}
-
-static inline const float *next_f16(float *room, const uint16_t *from)
-{
-#if defined __AVX512F__
-	_mm512_storeu_ps(room, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)from)));
-#elif defined __F16C__
-	for (int l = 0; l < LANES; l += 8)
-		_mm256_storeu_ps(room + l, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + l))));
-#else
-	LB_EACH(l, LANES) room[l] = lb_f16_to_float(from[l]);
-#endif
-	return room;
 }
 
 /* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
@@ -98,26 +64,10 @@ static inline const float *next_f16(float *room, const uint16_t *from)
 			} \
 		} \
 	}
-DOTS(f32, float, float, PLAIN)
 DOTS(f64, double, double, PLAIN)
-DOTS(bf16, float, uint16_t, lb_bf16_to_float)
-DOTS(f16, float, uint16_t, lb_f16_to_float)
-
-void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
-			       int dtype)
-{
-	if (dtype == LB_F32)
-		dots_f32(n, k, to, x, rows, stride);
-	else if (dtype == LB_F64)
-		dots_f64(n, k, to, x, rows, stride);
-	else if (dtype == LB_BF16)
-		dots_bf16(n, k, to, x, rows, stride);
-	else
-		dots_f16(n, k, to, x, rows, stride);
-}
 
 #define COMBINE(name, T, STORED, LOAD) \
-	static void name(int64_t n, T *sums, int64_t m, const T *x, const STORED *rows, int64_t stride) \
+	static void combine_##name(int64_t n, T *sums, int64_t m, const T *x, const STORED *rows, int64_t stride) \
 	{ \
 		for (; m >= TOGETHER; m -= TOGETHER, x += TOGETHER, rows += TOGETHER * stride) { \
 			const STORED *a = rows, *b = a + stride, *c = b + stride, *d = c + stride; \
@@ -129,58 +79,203 @@ void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, co
 			LB_EACH(i, n) sums[i] += p * LOAD(rows[i]); \
 		} \
 	}
-COMBINE(combine_f32, float, float, PLAIN)
-COMBINE(combine_f64, double, double, PLAIN)
+COMBINE(f64, double, double, PLAIN)
 
 #if defined __AVX512F__
 
 #define INSIDE static inline __attribute__((always_inline))
 
-INSIDE __m512 widened(const bool f16, const uint16_t *from, __mmask16 some)
+/* Columns of 16 that combine takes at once: sums and products of two vectors stay in registers. */
+enum { WIDE = 4 };
+
+/* Those of 16 elements from `at` on that n elements have. */
+INSIDE __mmask16 some_of(int64_t n, int64_t at)
 {
-	__m256i halves = _mm256_maskz_loadu_epi16(some, from);
-	return f16 ? _mm512_cvtph_ps(halves) : (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+	return n - at >= LANES ? (__mmask16)~0u : n > at ? (__mmask16)((1u << (n - at)) - 1) : 0;
 }
 
-/* As combine_f32 adds them: four by four, what is left one by one; several fours while the sums are in registers. */
-INSIDE void combine_halves(const bool f16, int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows,
-			   int64_t stride)
+INSIDE __m512 widened(const int dtype, const void *row, int64_t at, __mmask16 some)
 {
-	enum { FOURS = 4 };
-	for (int64_t at = 0, some; at < m; at += some) {
-		some = m - at >= FOURS * TOGETHER ? FOURS * TOGETHER : m - at >= TOGETHER ? TOGETHER : 1;
-		const uint16_t *first = rows + at * stride;
-		for (int64_t i = 0; i < n; i += 16) {
-			__mmask16 those = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)~0u;
-			__m512 sum = _mm512_maskz_loadu_ps(those, sums + i);
-			if (some == 1)
-				sum += _mm512_set1_ps(x[at]) * widened(f16, first + i, those);
-			for (int64_t r = 0; some > 1 && r < some; r += TOGETHER) {
-				const uint16_t *row = first + r * stride + i;
-				__m512 p = _mm512_set1_ps(x[at + r]) * widened(f16, row, those);
-				__m512 q = _mm512_set1_ps(x[at + r + 1]) * widened(f16, row + stride, those);
-				__m512 s = _mm512_set1_ps(x[at + r + 2]) * widened(f16, row + 2 * stride, those);
-				__m512 t = _mm512_set1_ps(x[at + r + 3]) * widened(f16, row + 3 * stride, those);
-				sum += p + q + (s + t);
-			}
-			_mm512_mask_storeu_ps(sums + i, those, sum);
+	if (dtype == LB_F32)
+		return _mm512_maskz_loadu_ps(some, (const float *)row + at);
+	__m256i halves = _mm256_maskz_loadu_epi16(some, (const uint16_t *)row + at);
+	return dtype == LB_F16 ? _mm512_cvtph_ps(halves) : (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+}
+
+/* What DOTS makes of four rows' lanes. */
+INSIDE __m128 fold(__m512 lanes[TOGETHER])
+{
+	__m128 quarters[TOGETHER];
+	LB_UNROLL
+	for (int r = 0; r < TOGETHER; r++) {
+		__m256 half = _mm512_castps512_ps256(lanes[r]) + _mm512_extractf32x8_ps(lanes[r], 1);
+		quarters[r] = _mm256_castps256_ps128(half) + _mm256_extractf128_ps(half, 1);
+	}
+	__m128 a = _mm_unpacklo_ps(quarters[0], quarters[1]) + _mm_unpackhi_ps(quarters[0], quarters[1]);
+	__m128 b = _mm_unpacklo_ps(quarters[2], quarters[3]) + _mm_unpackhi_ps(quarters[2], quarters[3]);
+	return _mm_movelh_ps(a, b) + _mm_movehl_ps(b, a);
+}
+
+/* Four rows with one vector or two: each element of a row is loaded once. */
+INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *const x[2],
+		    const char *const rows[TOGETHER], __m128 sums[2])
+{
+	__m512 lanes[2][TOGETHER];
+	for (int v = 0; v < vectors; v++) {
+		LB_UNROLL
+		for (int r = 0; r < TOGETHER; r++)
+			lanes[v][r] = _mm512_setzero_ps();
+	}
+	for (int64_t i = 0; i < k; i += LANES) {
+		__mmask16 some = some_of(k, i);
+		__m512 factors[2];
+		for (int v = 0; v < vectors; v++)
+			factors[v] = _mm512_maskz_loadu_ps(some, x[v] + i);
+		LB_UNROLL
+		for (int r = 0; r < TOGETHER; r++) {
+			__m512 row = widened(dtype, rows[r], i, some);
+			for (int v = 0; v < vectors; v++)
+				lanes[v][r] += factors[v] * row;
+		}
+	}
+	for (int v = 0; v < vectors; v++)
+		sums[v] = fold(lanes[v]);
+}
+
+INSIDE void dots_few(const int dtype, const struct lb_vectors *c, int64_t n, int64_t k)
+{
+	int64_t width = dtype == LB_F32 ? 4 : 2, apart = (n + TOGETHER - 1) / TOGETHER;
+	for (int64_t j = 0; j < apart; j++) {
+		const char *rows[TOGETHER];
+		for (int64_t r = 0; r < TOGETHER; r++)
+			rows[r] =
+			    (const char *)c->rows + (j + r * apart < n ? j + r * apart : n - 1) * c->stride * width;
+		for (int64_t v = 0; v < c->n; v += 2) {
+			const float *x[2] = { (const float *)c->x + v * c->x_row,
+					      (const float *)c->x + (v + 1) * c->x_row };
+			int64_t vectors = c->n - v < 2 ? 1 : 2;
+			__m128 sums[2];
+			if (vectors == 2)
+				dots_of(dtype, 2, k, x, rows, sums);
+			else
+				dots_of(dtype, 1, k, x, rows, sums);
+			for (int64_t i = 0; i < vectors; i++)
+				for (int64_t r = 0; r < TOGETHER && j + r * apart < n; r++)
+					((float *)c->to)[(v + i) * c->to_row + j + r * apart] = sums[i][r];
 		}
 	}
 }
 
-static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
+/* Four rows, or a single one, in the order of memory. */
+INSIDE void combine_of(const int dtype, const int vectors, const int rows, int64_t n, const float *const x[2],
+		       const char *row, int64_t bytes, float *const sums[2])
 {
-	combine_halves(true, n, sums, m, x, rows, stride);
+	for (int64_t i = 0; i < n; i += WIDE * LANES) {
+		__m512 parts[2][2][WIDE];
+		__mmask16 some[WIDE];
+		LB_UNROLL
+		for (int k = 0; k < WIDE; k++)
+			some[k] = some_of(n, i + k * LANES);
+		LB_UNROLL
+		for (int r = 0; r < rows; r++) {
+			LB_UNROLL
+			for (int k = 0; k < WIDE; k++) {
+				__m512 y = widened(dtype, row + r * bytes, i + k * LANES, some[k]);
+				for (int v = 0; v < vectors; v++) {
+					__m512 product = _mm512_set1_ps(x[v][r]) * y;
+					if (r % 2)
+						parts[v][r / 2][k] += product;
+					else
+						parts[v][r / 2][k] = product;
+				}
+			}
+		}
+		for (int v = 0; v < vectors; v++) {
+			LB_UNROLL
+			for (int k = 0; k < WIDE; k++) {
+				float *to = sums[v] + i + k * LANES;
+				__m512 sum = parts[v][0][k];
+				if (rows > 1)
+					sum += parts[v][1][k];
+				_mm512_mask_storeu_ps(to, some[k], _mm512_maskz_loadu_ps(some[k], to) + sum);
+			}
+		}
+	}
 }
 
-static void combine_bf16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
+/* As COMBINE adds them: four by four, what is left one by one. */
+INSIDE void combine_few(const int dtype, const struct lb_vectors *c, int64_t n, int64_t m)
 {
-	combine_halves(false, n, sums, m, x, rows, stride);
+	int64_t bytes = c->stride * (dtype == LB_F32 ? 4 : 2);
+	for (int64_t at = 0, rows; at < m; at += rows) {
+		const char *row = (const char *)c->rows + at * bytes;
+		rows = m - at < TOGETHER ? 1 : TOGETHER;
+		for (int64_t v = 0; v < c->n; v += 2) {
+			const float *x[2] = { (const float *)c->x + v * c->x_row + at,
+					      (const float *)c->x + (v + 1) * c->x_row + at };
+			float *sums[2] = { (float *)c->to + v * c->to_row, (float *)c->to + (v + 1) * c->to_row };
+			if (c->n - v >= 2 && rows > 1)
+				combine_of(dtype, 2, TOGETHER, n, x, row, bytes, sums);
+			else if (c->n - v >= 2)
+				combine_of(dtype, 2, 1, n, x, row, bytes, sums);
+			else if (rows > 1)
+				combine_of(dtype, 1, TOGETHER, n, x, row, bytes, sums);
+			else
+				combine_of(dtype, 1, 1, n, x, row, bytes, sums);
+		}
+	}
 }
+
+#define FEW(name, dtype) \
+	static void dots_##name##_few(const struct lb_vectors *c, int64_t n, int64_t k) \
+	{ \
+		dots_few(dtype, c, n, k); \
+	} \
+	static void combine_##name##_few(const struct lb_vectors *c, int64_t n, int64_t m) \
+	{ \
+		combine_few(dtype, c, n, m); \
+	}
+FEW(f32, LB_F32)
+FEW(f16, LB_F16)
+FEW(bf16, LB_BF16)
 
 #else
 
-COMBINE(combine_bf16, float, uint16_t, lb_bf16_to_float)
+static inline const float *next_f32(float *room, const float *from)
+{
+	(void)room;
+	return from;
+}
+
+static inline const float *next_bf16(float *room, const uint16_t *from)
+{
+#if defined __AVX2__
+	for (int l = 0; l < LANES; l += 8) {
+		__m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(from + l)));
+		_mm256_storeu_si256((void *)(room + l), _mm256_slli_epi32(wide, 16));
+	}
+#else
+	LB_EACH(l, LANES) room[l] = lb_bf16_to_float(from[l]);
+#endif
+	return room;
+}
+
+static inline const float *next_f16(float *room, const uint16_t *from)
+{
+#if defined __F16C__
+	for (int l = 0; l < LANES; l += 8)
+		_mm256_storeu_ps(room + l, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + l))));
+#else
+	LB_EACH(l, LANES) room[l] = lb_f16_to_float(from[l]);
+#endif
+	return room;
+}
+
+DOTS(f32, float, float, PLAIN)
+DOTS(bf16, float, uint16_t, lb_bf16_to_float)
+DOTS(f16, float, uint16_t, lb_f16_to_float)
+COMBINE(f32, float, float, PLAIN)
+COMBINE(bf16, float, uint16_t, lb_bf16_to_float)
 
 static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
 {
@@ -198,15 +293,39 @@ static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const
 
 #endif
 
-void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
-				  int dtype)
+/* One after the other. */
+#define EACH(name, T, STORED) \
+	static void dots_##name##_few(const struct lb_vectors *c, int64_t n, int64_t k) \
+	{ \
+		for (int64_t v = 0; v < c->n; v++) \
+			dots_##name(n, k, (T *)c->to + v * c->to_row, (const T *)c->x + v * c->x_row, \
+				    (const STORED *)c->rows, c->stride); \
+	} \
+	static void combine_##name##_few(const struct lb_vectors *c, int64_t n, int64_t m) \
+	{ \
+		for (int64_t v = 0; v < c->n; v++) \
+			combine_##name(n, (T *)c->to + v * c->to_row, m, (const T *)c->x + v * c->x_row, \
+				       (const STORED *)c->rows, c->stride); \
+	}
+EACH(f64, double, double)
+#ifndef __AVX512F__
+EACH(f32, float, float)
+EACH(f16, float, uint16_t)
+EACH(bf16, float, uint16_t)
+#endif
+
+#define OF(what, c, ...) \
+	((c)->dtype == LB_F32    ? what##_f32_few(c, __VA_ARGS__) \
+	 : (c)->dtype == LB_F64  ? what##_f64_few(c, __VA_ARGS__) \
+	 : (c)->dtype == LB_BF16 ? what##_bf16_few(c, __VA_ARGS__) \
+				 : what##_f16_few(c, __VA_ARGS__))
+
+void LB_ISA_NAME(lb_tile_dots)(const struct lb_vectors *c, int64_t n, int64_t k)
 {
-	if (dtype == LB_F32)
-		combine_f32(n, sums, m, x, rows, stride);
-	else if (dtype == LB_F64)
-		combine_f64(n, sums, m, x, rows, stride);
-	else if (dtype == LB_BF16)
-		combine_bf16(n, sums, m, x, rows, stride);
-	else
-		combine_f16(n, sums, m, x, rows, stride);
+	OF(dots, c, n, k);
+}
+
+void LB_ISA_NAME(lb_tile_combine)(const struct lb_vectors *c, int64_t n, int64_t m)
+{
+	OF(combine, c, n, m);
 }

@@ -150,10 +150,8 @@ void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, cons
 void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *stats, int dtype);
 void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
 				       const void *stats, int dtype);
-void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
-			       int dtype);
-void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
-				  int dtype);
+void LB_ISA_NAME(lb_tile_dots)(const struct lb_vectors *c, int64_t n, int64_t k);
+void LB_ISA_NAME(lb_tile_combine)(const struct lb_vectors *c, int64_t n, int64_t m);
 void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
 			      float *sums);
