@@ -95,10 +95,9 @@ static bool note_sizes(struct einsum *e, struct term *t, int operand)
 {
 	char text[LB_SHAPE_TEXT];
 	int more = t->x->rank - t->n;
-	lb_shape_text(t->x->rank, t->x->shape, text);
 	if (more < 0 || (more > 0 && t->dots < 0))
 		return lb_fail("einsum: \"%.100s\" names %d %s of operand %d, which is %s", e->spec, t->n,
-			       LB_PLURAL(t->n, "axis", "axes"), operand, text);
+			       LB_PLURAL(t->n, "axis", "axes"), operand, lb_shape_text(t->x->rank, t->x->shape, text));
 	if (!write_out(e, t, more))
 		return false;
 	if (t->dots >= 0 && more > e->ellipsis)
@@ -108,7 +107,8 @@ static bool note_sizes(struct einsum *e, struct term *t, int operand)
 		int64_t size = t->x->shape[i], before = e->known >> label & 1 ? e->sizes[label] : 1;
 		if (size != before && size != 1 && before != 1)
 			return lb_fail("einsum: \"%.100s\": axis %c is %lld long before, %lld in operand %d, %s",
-				       e->spec, letter(label), (long long)before, (long long)size, operand, text);
+				       e->spec, letter(label), (long long)before, (long long)size, operand,
+				       lb_shape_text(t->x->rank, t->x->shape, text));
 		e->twice |= e->known & 1ull << label;
 		e->known |= 1ull << label;
 		e->sizes[label] = size == 1 ? before : size;

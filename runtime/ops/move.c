@@ -42,10 +42,9 @@ lb_tensor *lb_unflatten(lb_tensor *x, int axis, lb_list shape)
 	char text[LB_SHAPE_TEXT], to_text[LB_SHAPE_TEXT];
 	if (!LB_GIVEN("unflatten", x) || !lb_axis("unflatten", axis, lb_shape_of(x), 0, &at))
 		return NULL;
-	lb_shape_text(x->rank, x->shape, text);
 	if (shape.n < 1 || !shape.v || shape.n > LB_MAX_RANK + 1 - x->rank) {
 		lb_fail("unflatten: %d %s for axis %d of %s; a tensor has at most %d", shape.n,
-			LB_PLURAL(shape.n, "axis", "axes"), at, text, LB_MAX_RANK);
+			LB_PLURAL(shape.n, "axis", "axes"), at, lb_shape_text(x->rank, x->shape, text), LB_MAX_RANK);
 		return NULL;
 	}
 	int64_t to[LB_MAX_RANK], known = 1;
@@ -66,7 +65,7 @@ lb_tensor *lb_unflatten(lb_tensor *x, int axis, lb_list shape)
 		fits = fits && known == x->shape[at];
 	}
 	if (!fits) {
-		lb_fail("unflatten: axis %d of %s does not make %s", at, text,
+		lb_fail("unflatten: axis %d of %s does not make %s", at, lb_shape_text(x->rank, x->shape, text),
 			lb_shape_text(shape.n, shape.v, to_text));
 		return NULL;
 	}

@@ -75,16 +75,15 @@ lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
 	if (!LB_GIVEN("quantize", x) || !complete("quantize", &how) || !check_global("quantize", global_scale, how))
 		return (lb_quantized){ 0 };
 	char text[LB_SHAPE_TEXT];
-	lb_shape_text(x->rank, x->shape, text);
 	if (!is_float(x->dtype)) {
-		lb_fail("quantize: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", text,
-			lb_dtypes[x->dtype].name);
+		lb_fail("quantize: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16",
+			lb_shape_text(x->rank, x->shape, text), lb_dtypes[x->dtype].name);
 		return (lb_quantized){ 0 };
 	}
 	if (x->rank == 0 || x->shape[x->rank - 1] % how.group) {
 		lb_fail("quantize: the last axis of x %s does not divide into groups of %d: pad it, or use "
 			"another group size",
-			text, how.group);
+			lb_shape_text(x->rank, x->shape, text), how.group);
 		return (lb_quantized){ 0 };
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -132,10 +131,9 @@ static bool check_scales(const char *op, const lb_quantized *q, lb_quant how)
 			       lb_dtypes[scales->dtype].name, lb_dtypes[biases->dtype].name);
 	if (!affine && scales->dtype != LB_U8)
 		return lb_fail("%s: scales are %s: %s has uint8", op, lb_dtypes[scales->dtype].name, name);
-	lb_shape_text(w->rank, w->shape, tw);
-	lb_shape_text(scales->rank, scales->shape, ts);
 	if (biases && !lb_same_shape(scales->rank, scales->shape, biases->rank, biases->shape))
-		return lb_fail("%s: scales %s and biases %s must have one shape", op, ts,
+		return lb_fail("%s: scales %s and biases %s must have one shape", op,
+			       lb_shape_text(scales->rank, scales->shape, ts),
 			       lb_shape_text(biases->rank, biases->shape, tb));
 	int64_t codes, from_scales;
 	if (w->rank == 0 || !same_but_last(w, scales) || !lb_mul(w->shape[w->rank - 1], 32, &codes) ||
@@ -143,7 +141,8 @@ static bool check_scales(const char *op, const lb_quantized *q, lb_quant how)
 	    codes / how.bits != from_scales)
 		return lb_fail("%s: w %s and scales %s do not fit %s of %d bits in groups of %d: a word holds "
 			       "32 / %d code%s, a scale is for %d",
-			       op, tw, ts, name, how.bits, how.group, how.bits, LB_S(how.bits), how.group);
+			       op, lb_shape_text(w->rank, w->shape, tw), lb_shape_text(scales->rank, scales->shape, ts),
+			       name, how.bits, how.group, how.bits, LB_S(how.bits), how.group);
 	return true;
 }
 
@@ -223,22 +222,21 @@ static bool check_product(const char *op, struct lb_tensor *x, int least, const 
 	ret->n = gather_inputs(op, q, *how, ret->inputs, site);
 	if (!ret->n)
 		return false;
-	lb_shape_text(x->rank, x->shape, tx);
-	lb_shape_text(w_rank, q->w->shape, tw);
 	if (x->rank < least || w_rank < 2)
-		return lb_fail("%s: x %s must have %s at least, w %s two", op, tx, least == 1 ? "an axis" : "two axes",
-			       tw);
+		return lb_fail("%s: x %s must have %s at least, w %s two", op, lb_shape_text(x->rank, x->shape, tx),
+			       least == 1 ? "an axis" : "two axes", lb_shape_text(w_rank, q->w->shape, tw));
 	if (how->mode == LB_QUANT_AFFINE &&
 	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, ret->inputs[1] }, &ret->dtype, site))
 		return false;
 	if (!is_float(x->dtype) || !is_float(ret->dtype))
-		return lb_fail("%s: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", op, tx,
-			       lb_dtypes[x->dtype].name);
+		return lb_fail("%s: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", op,
+			       lb_shape_text(x->rank, x->shape, tx), lb_dtypes[x->dtype].name);
 	int64_t inner = q->scales->shape[w_rank - 1] * how->group, outer = q->w->shape[w_rank - 2];
 	int64_t k = transpose ? inner : outer;
 	ret->columns = transpose ? outer : inner;
 	if (x->shape[x->rank - 1] != k)
-		return lb_fail("%s: the last axis of x %s does not match w %s: %lld against %lld%s", op, tx, tw,
+		return lb_fail("%s: the last axis of x %s does not match w %s: %lld against %lld%s", op,
+			       lb_shape_text(x->rank, x->shape, tx), lb_shape_text(w_rank, q->w->shape, tw),
 			       (long long)x->shape[x->rank - 1], (long long)k,
 			       x->shape[x->rank - 1] == ret->columns ? "; try the other value of transpose" : "");
 	ret->x = lb_as(x, ret->dtype, site);
