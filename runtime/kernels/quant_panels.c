@@ -14,7 +14,7 @@ _Static_assert(2 * DEPTH_PARTS <= DEPTH, "room for pairs");
 struct room {
 	uint8_t codes[LB_PANEL_COLUMNS * DEPTH];
 	float scales[LB_PANEL_COLUMNS * GROUPS], biases[LB_PANEL_COLUMNS * GROUPS];
-	float lines[2][LB_STRIP * GROUPS]; /* of a strip, before they are turned */
+	float decoded[LB_STRIP * GROUPS]; /* scales of a strip, before they are turned */
 	float sums[];
 };
 
@@ -67,28 +67,43 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Where n scales of each of some rows begin, as floats or halves that lie as they do in the matrix, or decoded. */
+static const char *find_scales(const struct lb_quant_matrix *w, int64_t line, int64_t lines, int64_t begin, int64_t n,
+			       float decoded[LB_STRIP * GROUPS], int64_t *row, int *dtype)
+{
+	*row = w->scales_row;
+	*dtype = w->scale_dtype;
+	if (w->scale_dtype != LB_U8)
+		return w->scales + line * w->scales_row + begin * lb_width_of(w->scale_dtype);
+	for (int64_t i = 0; i < lines; i += LB_QUANT_ROWS) {
+		struct lb_quant_scales store;
+		struct lb_codes codes[LB_QUANT_ROWS];
+		int rows = (int)least(lines - i, LB_QUANT_ROWS);
+		lb_quant_codes(w, line + i, rows, begin, n, &store, codes);
+		for (int r = 0; r < rows; r++)
+			memcpy(decoded + (i + r) * GROUPS, codes[r].scales, (size_t)n * sizeof *decoded);
+	}
+	*row = GROUPS * (int64_t)sizeof *decoded;
+	*dtype = LB_F32;
+	return (const char *)decoded;
+}
+
 /* n groups of the rows from `line` on, and 0 beyond the last row. */
 static void turn_scales(const struct lb_quant_panels *p, int64_t line, int64_t begin, int64_t n, struct room *room)
 {
-	int64_t lines = least(p->n - line, LB_PANEL_COLUMNS), bytes = n * (int64_t)sizeof(float);
-	memset(room->lines, 0, sizeof room->lines);
-	for (int64_t strip = 0; strip < lines; strip += LB_STRIP) {
-		for (int64_t i = 0; i < LB_STRIP && strip + i < lines; i += LB_QUANT_ROWS) {
-			struct lb_quant_scales store;
-			struct lb_codes codes[LB_QUANT_ROWS];
-			int rows = (int)least(lines - strip - i, LB_QUANT_ROWS);
-			lb_quant_codes(p->w, line + strip + i, rows, begin, n, &store, codes);
-			for (int r = 0; r < rows; r++) {
-				memcpy(room->lines[0] + (i + r) * GROUPS, codes[r].scales, (size_t)bytes);
-				if (p->w->biases)
-					memcpy(room->lines[1] + (i + r) * GROUPS, codes[r].biases, (size_t)bytes);
-			}
-		}
+	const struct lb_quant_matrix *w = p->w;
+	for (int64_t strip = 0; strip < LB_PANEL_COLUMNS && line + strip < p->n; strip += LB_STRIP) {
+		int64_t row, lines = least(p->n - line - strip, LB_STRIP);
+		int dtype, width;
+		const char *scales = find_scales(w, line + strip, lines, begin, n, room->decoded, &row, &dtype);
+		const char *biases = w->biases ? w->biases + (line + strip) * w->biases_row : NULL;
+		width = (int)lb_width_of(dtype);
 		for (int64_t g = 0; g < n; g += LB_STRIP) {
 			int64_t at = strip * GROUPS + g * LB_STRIP;
-			p->w->tiles->turn(room->scales + at, LB_STRIP, room->lines[0] + g, GROUPS, false);
-			if (p->w->biases)
-				p->w->tiles->turn(room->biases + at, LB_STRIP, room->lines[1] + g, GROUPS, false);
+			w->tiles->turn_floats(room->scales + at, scales + g * width, row, dtype, lines, n - g);
+			if (biases)
+				w->tiles->turn_floats(room->biases + at, biases + (begin + g) * width, w->biases_row,
+						      dtype, lines, n - g);
 		}
 	}
 }

@@ -177,6 +177,9 @@ struct lb_tiles {
 	/* Rows of 16 elements of 4 bytes become columns; `stream`: past the caches, if there is a way and each row of `to`
 	 * begins a cache line. */
 	void (*turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
+	/* 16 elements of each of 16 lines, `row` bytes apart and of f32 or a half, become columns of f32; there are as many of
+	 * each as `lines` and n say, and the others are 0. */
+	void (*turn_floats)(float *to, const void *from, int64_t row, int dtype, int64_t lines, int64_t n);
 	/* Floats of 2, 4 or 8 bytes, of which `infinity` has such bits, become unsigned keys that order as they do; what is met
 	 * is added to `seen`. And keys become floats: all that are NaN the same one, zeros positive. */
 	void (*to_keys)(int64_t n, void *to, const void *from, int bytes, uint64_t infinity, struct lb_keys_seen *seen);

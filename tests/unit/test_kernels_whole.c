@@ -73,6 +73,36 @@ static void squares_turn_on_each_instruction_set(void **state)
 		}
 }
 
+/* Lines that end where memory does; what there is none of is 0. */
+static void lines_turn_to_floats_on_each_instruction_set(void **state)
+{
+	static const int dtypes[] = { LB_F32, LB_F16, LB_BF16 };
+	(void)state;
+	for (int round = 0; round < 1200; round++) {
+		int dtype = dtypes[round % 3];
+		int64_t lines = 1 + (int64_t)(draw() % 18), n = 1 + (int64_t)(draw() % 18), bytes = width(dtype);
+		int64_t given = lines < 16 ? lines : 16, row = (n + (int64_t)(draw() % 3)) * bytes;
+		char *from = keep((given - 1) * row + n * bytes);
+		float to[16][16], right;
+		for (int64_t i = 0; i < given * n; i++)
+			put_any(from + i / n * row + i % n * bytes, dtype);
+		for (int level = 0; level <= (int)lb_isa_level(); level++) {
+			memset(to, 1, sizeof to);
+			lb_tiles_of((enum lb_isa)level)->turn_floats(to[0], from, row, dtype, lines, n);
+			for (int64_t c = 0; c < 16; c++)
+				for (int64_t r = 0; r < 16; r++) {
+					bool is_there = c < n && r < lines;
+					right = is_there ? (float)real_of(from + r * row + c * bytes, dtype, 0) : 0;
+					if (memcmp(&to[c][r], &right, 4) != 0 && !(isnan(to[c][r]) && isnan(right)))
+						fail_msg("level %d, %s, %lld x %lld at (%lld, %lld): %a, should be %a",
+							 level, lb_dtypes[dtype].name, (long long)lines, (long long)n,
+							 (long long)r, (long long)c, (double)to[c][r], (double)right);
+				}
+		}
+		free_kept();
+	}
+}
+
 /* What quantising finds of a group, by its definition. */
 static void groups_on_each_instruction_set(void **state)
 {
@@ -1122,6 +1152,7 @@ int main(void)
 		cmocka_unit_test_teardown(copies, reset),
 		cmocka_unit_test_teardown(transposed_copies, reset),
 		cmocka_unit_test(squares_turn_on_each_instruction_set),
+		cmocka_unit_test(lines_turn_to_floats_on_each_instruction_set),
 		cmocka_unit_test_teardown(groups_on_each_instruction_set, reset),
 		cmocka_unit_test_teardown(vectors_times_rows_on_each_instruction_set, reset),
 		cmocka_unit_test_teardown(running_sums, reset),

@@ -79,6 +79,7 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.to_keys = LB_ISA_NAME(lb_tile_to_keys),
 	.from_keys = LB_ISA_NAME(lb_tile_from_keys),
 	.turn = LB_ISA_NAME(lb_tile_turn),
+	.turn_floats = LB_ISA_NAME(lb_tile_turn_floats),
 	.extreme = LB_ISA_NAME(lb_tile_extreme),
 	.range = LB_ISA_NAME(lb_tile_range),
 	.affine_codes = LB_ISA_NAME(lb_tile_affine_codes),

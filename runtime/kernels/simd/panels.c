@@ -14,20 +14,20 @@
 
 enum {
 	EIGHT = 2 * LB_STRIP * 4, /* bytes of eight elements of a strip */
-	AHEAD = 256, /* bytes: the panel after this one */
 	ROWS = 6,
 	STRIPS = 4, /* whose sums are registers, not all at once */
 };
 
 /* ---- codes to bytes ---- */
 
-/* 16 words of each of LB_STRIP lines; what is beyond the last is 0. */
-static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64_t row, int64_t lines, int64_t n)
+/* 16 words of each of LB_STRIP lines; what is beyond the last is 0. `panel` bytes further begins the next panel, which is asked
+ * for: the lines are too far apart for the processor to see. */
+static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64_t row, int64_t lines, int64_t n,
+		       int64_t panel)
 {
 	uint32_t some[16 * LB_STRIP] __attribute__((aligned(64)));
-	for (int i = 0; i < LB_STRIP && i < lines;
-	     i++) /* for the next panel: rows are too far apart for the processor to see */
-		__builtin_prefetch(from + i * row + AHEAD);
+	for (int i = 0; i < LB_STRIP && i < lines; i++)
+		__builtin_prefetch(from + i * row + panel);
 	if (lines >= LB_STRIP && n >= 16 && row % 4 == 0) {
 		LB_ISA_NAME(lb_tile_turn)(words, LB_STRIP, from, row / 4, false);
 		return;
@@ -43,7 +43,7 @@ static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64
 	for (int64_t at = 0; at < depth / 8; at += 16) { \
 		uint32_t words[16 * LB_STRIP] __attribute__((aligned(64))); \
 		int64_t n = depth / 8 - at; \
-		turn_words(words, from + at * 4, row, lines, n); \
+		turn_words(words, from + at * 4, row, lines, n, depth / 2); \
 		for (int64_t i = 0; i < (n < 16 ? n : 16); i++) { \
 			__m512i eight = _mm512_load_si512(words + i * LB_STRIP); \
 			body \

@@ -117,6 +117,7 @@ void LB_ISA_NAME(lb_tile_pick)(int64_t n, void *to, const void *from, const int6
 void LB_ISA_NAME(lb_tile_random_words)(uint64_t key, uint64_t first, uint32_t domain, uint32_t *words);
 void LB_ISA_NAME(lb_tile_normals)(uint64_t key, uint64_t first, float *to);
 void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream);
+void LB_ISA_NAME(lb_tile_turn_floats)(float *to, const void *from, int64_t row, int dtype, int64_t lines, int64_t n);
 void LB_ISA_NAME(lb_tile_to_keys)(int64_t n, void *to, const void *from, int bytes, uint64_t infinity,
 				  struct lb_keys_seen *seen);
 void LB_ISA_NAME(lb_tile_from_keys)(int64_t n, void *to, const void *from, int bytes);

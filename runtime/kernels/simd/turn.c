@@ -6,12 +6,9 @@
 
 #if defined __AVX512F__
 
-void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream)
+/* Of rows a, the columns b. */
+static inline __attribute__((always_inline)) void turn(__m512i a[16], __m512i b[16])
 {
-	__m512i a[16], b[16];
-	LB_UNROLL
-	for (int i = 0; i < 16; i++)
-		a[i] = _mm512_loadu_si512((const uint32_t *)from + i * from_row);
 	LB_UNROLL
 	for (int i = 0; i < 16; i += 2) {
 		b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
@@ -35,6 +32,15 @@ void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64
 		b[c + 4] = _mm512_shuffle_i32x4(q, s, 0x88);
 		b[c + 12] = _mm512_shuffle_i32x4(q, s, 0xdd);
 	}
+}
+
+void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64_t from_row, bool stream)
+{
+	__m512i a[16], b[16];
+	LB_UNROLL
+	for (int i = 0; i < 16; i++)
+		a[i] = _mm512_loadu_si512((const uint32_t *)from + i * from_row);
+	turn(a, b);
 	LB_UNROLL
 	for (int i = 0; i < 16; i++) {
 		void *row = (uint32_t *)to + i * to_row;
@@ -43,6 +49,40 @@ void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64
 		else
 			_mm512_storeu_si512(row, b[i]);
 	}
+}
+
+/* n elements of a row. */
+static inline __attribute__((always_inline)) __m512i floats_of(const int dtype, const char *row, int64_t n)
+{
+	__mmask16 some = n >= 16 ? (__mmask16)~0u : (__mmask16)((1u << n) - 1);
+	if (dtype == LB_F32)
+		return _mm512_maskz_loadu_epi32(some, row);
+	__m256i halves = _mm256_maskz_loadu_epi16(some, row);
+	return dtype == LB_F16 ? _mm512_castps_si512(_mm512_cvtph_ps(halves))
+			       : _mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
+}
+
+static inline __attribute__((always_inline)) void turn_floats(const int dtype, float *to, const char *from, int64_t row,
+							      int64_t lines, int64_t n)
+{
+	__m512i a[16], b[16];
+	LB_UNROLL
+	for (int i = 0; i < 16; i++)
+		a[i] = i < lines ? floats_of(dtype, from + i * row, n) : _mm512_setzero_si512();
+	turn(a, b);
+	LB_UNROLL
+	for (int i = 0; i < 16; i++)
+		_mm512_storeu_si512(to + i * 16, b[i]);
+}
+
+void LB_ISA_NAME(lb_tile_turn_floats)(float *to, const void *from, int64_t row, int dtype, int64_t lines, int64_t n)
+{
+	if (dtype == LB_F32)
+		turn_floats(LB_F32, to, from, row, lines, n);
+	else if (dtype == LB_F16)
+		turn_floats(LB_F16, to, from, row, lines, n);
+	else
+		turn_floats(LB_BF16, to, from, row, lines, n);
 }
 
 #else
@@ -70,6 +110,15 @@ void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64
 			for (int r = 0; r < 4; r++)
 				memcpy(dest + r * to_row, &x[r], sizeof *x);
 		}
+}
+
+void LB_ISA_NAME(lb_tile_turn_floats)(float *to, const void *from, int64_t row, int dtype, int64_t lines, int64_t n)
+{
+	float square[16 * 16] = { 0 };
+	for (int64_t i = 0; i < 16 && i < lines; i++)
+		LB_ISA_NAME(lb_tile_convert)(LB_F32, dtype)(n < 16 ? n : 16, square + i * 16,
+							    (const char *)from + i * row, NULL, NULL);
+	LB_ISA_NAME(lb_tile_turn)(to, 16, square, 16, false);
 }
 
 #endif
