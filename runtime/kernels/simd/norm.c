@@ -1,4 +1,4 @@
-/* Rows of norms and rotations. Sums are kept in LB_LANES lanes of double, so that their bits do
+/* Rows of norms and rotations. Sums are kept in LB_ROW_LANES lanes of double, so that their bits do
  * not depend on the instruction set. */
 #include <math.h>
 
@@ -7,16 +7,16 @@
 #define NORM(name, T) \
 	static double name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, bool center) \
 	{ \
-		double lanes[LB_LANES] = { 0 }, mean = 0; \
-		for (int64_t at = 0; center && at < n; at += LB_LANES) { \
-			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
+		double lanes[LB_ROW_LANES] = { 0 }, mean = 0; \
+		for (int64_t at = 0; center && at < n; at += LB_ROW_LANES) { \
+			int64_t m = n - at < LB_ROW_LANES ? n - at : LB_ROW_LANES; \
 			LB_EACH(i, m) lanes[i] += (double)x[at + i]; \
 		} \
 		if (center) \
 			mean = lb_total(lanes) / (double)n; \
 		memset(lanes, 0, sizeof lanes); \
-		for (int64_t at = 0; at < n; at += LB_LANES) { \
-			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
+		for (int64_t at = 0; at < n; at += LB_ROW_LANES) { \
+			int64_t m = n - at < LB_ROW_LANES ? n - at : LB_ROW_LANES; \
 			LB_EACH(i, m) \
 			{ \
 				double far = (double)x[at + i] - mean; \
@@ -43,10 +43,10 @@ struct mean {
 
 static double sum_of(int64_t n, const float *x)
 {
-	double lanes[LB_LANES] __attribute__((aligned(64))) = { 0 };
+	double lanes[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
 	int64_t at = 0;
-	for (; at + LB_LANES <= n; at += LB_LANES)
-		LB_EACH(i, LB_LANES) lanes[i] += (double)x[at + i];
+	for (; at + LB_ROW_LANES <= n; at += LB_ROW_LANES)
+		LB_EACH(i, LB_ROW_LANES) lanes[i] += (double)x[at + i];
 	for (int64_t i = 0; at + i < n; i++)
 		lanes[i] += (double)x[at + i];
 	return lb_total(lanes);
@@ -54,11 +54,11 @@ static double sum_of(int64_t n, const float *x)
 
 static double squares_of(int64_t n, const float *x, struct mean mean)
 {
-	double lanes[LB_LANES] __attribute__((aligned(64))) = { 0 };
+	double lanes[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
 	int64_t at = 0;
-	for (; at + LB_LANES <= n; at += LB_LANES) {
-		lb_prefetch(x + n + at, LB_LANES * sizeof *x);
-		LB_EACH(i, LB_LANES)
+	for (; at + LB_ROW_LANES <= n; at += LB_ROW_LANES) {
+		lb_prefetch(x + n + at, LB_ROW_LANES * sizeof *x);
+		LB_EACH(i, LB_ROW_LANES)
 		{
 			double far = (double)(x[at + i] - mean.high - mean.low);
 			lanes[i] += far * far;
@@ -137,9 +137,9 @@ void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const
 #define NORM_GRAD(name, T) \
 	static void name(int64_t n, T *to, const T *h, const T *grad, const T *weight, double scale, bool center) \
 	{ \
-		double sums[LB_LANES] = { 0 }, products[LB_LANES] = { 0 }; \
-		for (int64_t at = 0; at < n; at += LB_LANES) { \
-			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
+		double sums[LB_ROW_LANES] = { 0 }, products[LB_ROW_LANES] = { 0 }; \
+		for (int64_t at = 0; at < n; at += LB_ROW_LANES) { \
+			int64_t m = n - at < LB_ROW_LANES ? n - at : LB_ROW_LANES; \
 			LB_EACH(i, m) \
 			{ \
 				double g = (double)grad[at + i] * (weight ? (double)weight[at + i] : 1); \

@@ -1,11 +1,11 @@
-/* Rows of softmax: exp(x - max) / sum. Sums go to LB_LANES lanes, element i to lane i % LB_LANES, of double, or of float for
+/* Rows of softmax: exp(x - max) / sum. Sums go to LB_ROW_LANES lanes, element i to lane i % LB_ROW_LANES, of double, or of float for
  * few elements at a time. */
 #include <math.h>
 
 #include "kernels/simd/vectors.h"
 
 /* Elements whose powers are summed in float: 8 in each lane. */
-enum { STRETCH = 8 * LB_LANES, VECTORS = LB_LANES / LB_FLOATS };
+enum { STRETCH = 8 * LB_ROW_LANES, VECTORS = LB_ROW_LANES / LB_FLOATS };
 
 static float largest(int64_t n, const float *x)
 {
@@ -15,7 +15,7 @@ static float largest(int64_t n, const float *x)
 	for (int k = 0; k < VECTORS; k++)
 		most[k] = lb_every(top);
 	int64_t at = 0;
-	for (; at + LB_LANES <= n; at += LB_LANES)
+	for (; at + LB_ROW_LANES <= n; at += LB_ROW_LANES)
 		LB_UNROLL
 	for (int k = 0; k < VECTORS; k++)
 		most[k] = lb_larger(lb_load(x + at + k * LB_FLOATS), most[k]);
@@ -28,14 +28,14 @@ static float largest(int64_t n, const float *x)
 	return top;
 }
 
-/* to = exp(x - top), of a multiple of LB_LANES, and its sums. */
+/* to = exp(x - top), of a multiple of LB_ROW_LANES, and its sums. */
 static inline void powers_of(int64_t n, float *to, const float *x, float top, double *lanes)
 {
 	for (int64_t at = 0; at < n;) {
 		lb_floats sums[VECTORS] = { 0 };
 		int64_t end = n - at < STRETCH ? n : at + STRETCH;
-		for (; at < end; at += LB_LANES) {
-			lb_prefetch(x + n + at, LB_LANES * sizeof *x);
+		for (; at < end; at += LB_ROW_LANES) {
+			lb_prefetch(x + n + at, LB_ROW_LANES * sizeof *x);
 			LB_UNROLL
 			for (int k = 0; k < VECTORS; k++) {
 				lb_floats power = lb_exp_below(lb_load(x + at + k * LB_FLOATS) - top);
@@ -43,24 +43,24 @@ static inline void powers_of(int64_t n, float *to, const float *x, float top, do
 				sums[k] += power;
 			}
 		}
-		float some[LB_LANES] __attribute__((aligned(64)));
+		float some[LB_ROW_LANES] __attribute__((aligned(64)));
 		for (int k = 0; k < VECTORS; k++)
 			lb_store(some + k * LB_FLOATS, sums[k]);
-		LB_EACH(i, LB_LANES) lanes[i] += (double)some[i];
+		LB_EACH(i, LB_ROW_LANES) lanes[i] += (double)some[i];
 	}
 }
 
 static void softmax_f32(int64_t n, float *to, const float *x)
 {
-	double lanes[LB_LANES] __attribute__((aligned(64))) = { 0 };
+	double lanes[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
 	/* A NaN may not be found the largest, but makes the sum, and so everything, NaN. */
-	float top = largest(n, x), rest[LB_LANES];
-	int64_t whole = n / LB_LANES * LB_LANES;
+	float top = largest(n, x), rest[LB_ROW_LANES];
+	int64_t whole = n / LB_ROW_LANES * LB_ROW_LANES;
 	powers_of(whole, to, x, top, lanes);
 	if (whole < n) {
-		LB_EACH(i, LB_LANES) rest[i] = -INFINITY;
+		LB_EACH(i, LB_ROW_LANES) rest[i] = -INFINITY;
 		memcpy(rest, x + whole, (size_t)(n - whole) * sizeof *x);
-		powers_of(LB_LANES, rest, rest, top, lanes);
+		powers_of(LB_ROW_LANES, rest, rest, top, lanes);
 		memcpy(to + whole, rest, (size_t)(n - whole) * sizeof *x);
 	}
 	float divisor = (float)lb_total(lanes);
@@ -69,13 +69,13 @@ static void softmax_f32(int64_t n, float *to, const float *x)
 
 static void softmax_f64(int64_t n, double *to, const double *x)
 {
-	double lanes[LB_LANES] __attribute__((aligned(64))) = { 0 }, top = x[0];
+	double lanes[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 }, top = x[0];
 	for (int64_t i = 1; i < n; i++)
 		top = x[i] > top ? x[i] : top;
 	LB_EACH(i, n) to[i] = x[i] - top;
 	LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, LB_F64)(n, to, to, NULL, NULL);
-	for (int64_t at = 0; at < n; at += LB_LANES) {
-		int64_t m = n - at < LB_LANES ? n - at : LB_LANES;
+	for (int64_t at = 0; at < n; at += LB_ROW_LANES) {
+		int64_t m = n - at < LB_ROW_LANES ? n - at : LB_ROW_LANES;
 		LB_EACH(i, m) lanes[i] += to[at + i];
 	}
 	double divisor = lb_total(lanes);

@@ -40,13 +40,19 @@ static inline void lb_prefetch_l2(const void *from, size_t bytes)
 		__builtin_prefetch((const char *)from + at, 0, 2);
 }
 
-/* The sum of LB_LANES lanes, which are used up. */
-static inline double lb_total(double *lanes)
+/* Lanes of double in which softmax and norms sum a row: so many that no sum waits for the one before, and no more. */
+enum { LB_ROW_LANES = 32 };
+
+/* Their sum; they are used up. */
+static inline double lb_total(double lanes[LB_ROW_LANES])
 {
-	for (int half = LB_LANES / 2; half >= 1; half /= 2)
-		for (int i = 0; i < half; i++)
-			lanes[i] += lanes[i + half];
-	return lanes[0];
+	for (int i = 0; i < 16; i++)
+		lanes[i] += lanes[i + 16];
+	for (int i = 0; i < 8; i++)
+		lanes[i] += lanes[i + 8];
+	for (int i = 0; i < 4; i++)
+		lanes[i] += lanes[i + 4];
+	return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
 }
 
 /* A tile function: `expr` of a[i], b[i], c[i]. */
