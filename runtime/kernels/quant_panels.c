@@ -94,10 +94,10 @@ static void turn_scales(const struct lb_quant_panels *p, int64_t line, int64_t b
 	const struct lb_quant_matrix *w = p->w;
 	for (int64_t strip = 0; strip < LB_PANEL_COLUMNS && line + strip < p->n; strip += LB_STRIP) {
 		int64_t row, lines = least(p->n - line - strip, LB_STRIP);
-		int dtype, width;
+		int dtype;
 		const char *scales = find_scales(w, line + strip, lines, begin, n, room->decoded, &row, &dtype);
 		const char *biases = w->biases ? w->biases + (line + strip) * w->biases_row : NULL;
-		width = (int)lb_width_of(dtype);
+		int64_t width = lb_width_of(dtype);
 		for (int64_t g = 0; g < n; g += LB_STRIP) {
 			int64_t at = strip * GROUPS + g * LB_STRIP;
 			w->tiles->turn_floats(room->scales + at, scales + g * width, row, dtype, lines, n - g);
