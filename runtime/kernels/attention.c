@@ -75,13 +75,18 @@ void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, st
 	}
 }
 
+/* Where rows of keys or values begin. */
+static const char *first_of(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows)
+{
+	return (const char *)x->data +
+	       (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
+}
+
 const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, char *panel,
 			      int64_t *stride)
 {
 	int64_t width = x->shape[3];
-	const char *from =
-	    (const char *)x->data +
-	    (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
+	const char *from = first_of(j, x, rows);
 	if ((int)x->dtype == j->stage && (x->strides[3] == 1 || width <= 1)) {
 		*stride = x->strides[2];
 		return from;
@@ -126,8 +131,7 @@ static void find_rows_for_few(const struct lb_attending *j, const struct lb_view
 		return;
 	}
 	ret->stride = x->strides[2];
-	ret->rows = (const char *)x->data +
-		    (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
+	ret->rows = first_of(j, x, rows);
 }
 
 static void take_keys(const struct lb_attending *j, const struct room *room, struct lb_rows queries, int64_t key,

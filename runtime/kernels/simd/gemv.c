@@ -1,9 +1,6 @@
 /* A few vectors times a matrix, whose rows are f32, f64, or halves that are widened on the way. A vector's results are the
  * same bits whichever others are with it. */
-#include "kernels/simd/tiles.h"
-#if defined __AVX512F__ || defined __AVX2__
-#include <immintrin.h>
-#endif
+#include "kernels/simd/vectors.h"
 
 enum { LANES = 16, COLUMNS = 1024, TOGETHER = 4 };
 
@@ -88,20 +85,6 @@ COMBINE(f64, double, double, PLAIN)
 /* Columns of 16 that combine takes at once: sums and products of two vectors stay in registers. */
 enum { WIDE = 4 };
 
-/* Those of 16 elements from `at` on that n elements have. */
-INSIDE __mmask16 some_of(int64_t n, int64_t at)
-{
-	return n - at >= LANES ? (__mmask16)~0u : n > at ? (__mmask16)((1u << (n - at)) - 1) : 0;
-}
-
-INSIDE __m512 widened(const int dtype, const void *row, int64_t at, __mmask16 some)
-{
-	if (dtype == LB_F32)
-		return _mm512_maskz_loadu_ps(some, (const float *)row + at);
-	__m256i halves = _mm256_maskz_loadu_epi16(some, (const uint16_t *)row + at);
-	return dtype == LB_F16 ? _mm512_cvtph_ps(halves) : (__m512)_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
-}
-
 /* What DOTS makes of four rows' lanes. */
 INSIDE __m128 fold(__m512 lanes[TOGETHER])
 {
@@ -127,13 +110,13 @@ INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *
 			lanes[v][r] = _mm512_setzero_ps();
 	}
 	for (int64_t i = 0; i < k; i += LANES) {
-		__mmask16 some = some_of(k, i);
+		__mmask16 some = lb_some_of(k, i);
 		__m512 factors[2];
 		for (int v = 0; v < vectors; v++)
 			factors[v] = _mm512_maskz_loadu_ps(some, x[v] + i);
 		LB_UNROLL
 		for (int r = 0; r < TOGETHER; r++) {
-			__m512 row = widened(dtype, rows[r], i, some);
+			__m512 row = lb_widened(dtype, rows[r], i, some);
 			for (int v = 0; v < vectors; v++)
 				lanes[v][r] += factors[v] * row;
 		}
@@ -175,12 +158,12 @@ INSIDE void combine_of(const int dtype, const int vectors, const int rows, int64
 		__mmask16 some[WIDE];
 		LB_UNROLL
 		for (int k = 0; k < WIDE; k++)
-			some[k] = some_of(n, i + k * LANES);
+			some[k] = lb_some_of(n, i + k * LANES);
 		LB_UNROLL
 		for (int r = 0; r < rows; r++) {
 			LB_UNROLL
 			for (int k = 0; k < WIDE; k++) {
-				__m512 y = widened(dtype, row + r * bytes, i + k * LANES, some[k]);
+				__m512 y = lb_widened(dtype, row + r * bytes, i + k * LANES, some[k]);
 				for (int v = 0; v < vectors; v++) {
 					__m512 product = _mm512_set1_ps(x[v][r]) * y;
 					if (r % 2)

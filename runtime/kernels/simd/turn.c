@@ -1,8 +1,5 @@
 /* Transposes of 16 by 16 elements of 4 bytes, in registers. */
-#include "kernels/simd/tiles.h"
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
+#include "kernels/simd/vectors.h"
 
 #if defined __AVX512F__
 
@@ -51,24 +48,13 @@ void LB_ISA_NAME(lb_tile_turn)(void *to, int64_t to_row, const void *from, int64
 	}
 }
 
-/* n elements of a row. */
-static inline __attribute__((always_inline)) __m512i floats_of(const int dtype, const char *row, int64_t n)
-{
-	__mmask16 some = n >= 16 ? (__mmask16)~0u : (__mmask16)((1u << n) - 1);
-	if (dtype == LB_F32)
-		return _mm512_maskz_loadu_epi32(some, row);
-	__m256i halves = _mm256_maskz_loadu_epi16(some, row);
-	return dtype == LB_F16 ? _mm512_castps_si512(_mm512_cvtph_ps(halves))
-			       : _mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16);
-}
-
 static inline __attribute__((always_inline)) void turn_floats(const int dtype, float *to, const char *from, int64_t row,
 							      int64_t lines, int64_t n)
 {
 	__m512i a[16], b[16];
 	LB_UNROLL
 	for (int i = 0; i < 16; i++)
-		a[i] = i < lines ? floats_of(dtype, from + i * row, n) : _mm512_setzero_si512();
+		a[i] = (__m512i)lb_widened(dtype, from + i * row, 0, i < lines ? lb_some_of(n, 0) : 0);
 	turn(a, b);
 	LB_UNROLL
 	for (int i = 0; i < 16; i++)

@@ -39,6 +39,27 @@ static inline void lb_store(float *to, lb_floats x)
 	memcpy(to, &x, sizeof x);
 }
 
+#if defined __AVX512F__
+
+/* Of 16 elements from `at` on, those that n have. */
+static inline lb_mask lb_some_of(int64_t n, int64_t at)
+{
+	return n - at >= LB_FLOATS ? (lb_mask)~0u : n > at ? (lb_mask)((1u << (n - at)) - 1) : 0;
+}
+
+/* 16 elements of a row of f32, or of halves, which are widened, from `at` on; the others, which are not read, are 0. */
+static inline __attribute__((always_inline)) __m512 lb_widened(const int dtype, const void *row, int64_t at,
+							       lb_mask some)
+{
+	if (dtype == LB_F32)
+		return _mm512_maskz_loadu_ps(some, (const float *)row + at);
+	__m256i halves = _mm256_maskz_loadu_epi16(some, (const uint16_t *)row + at);
+	return dtype == LB_F16 ? _mm512_cvtph_ps(halves)
+			       : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+}
+
+#endif
+
 static inline lb_floats lb_every(float x)
 {
 	return (lb_floats){ 0 } + x;
