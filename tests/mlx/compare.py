@@ -195,10 +195,10 @@ def over_batch(lb, d, case):
 
 
 def relative(mlx, dtypes):
-    """What gradients may be off by: they are sums in another order, of terms that may cancel."""
+    """What gradients may be off by: they are sums in another order."""
     worst = max((EPSILON.get(t, 0) for t in dtypes), default=0)
     size = max((np.abs(a[np.isfinite(a)]).max(initial=0) for _, _, a in map(mlx_elements, mlx)), default=0)
-    return float(size) * worst * 256 + worst * 64
+    return float(size) * worst * 256 + worst * 16
 
 
 def run_case(lb, seed, number, names, tell):
