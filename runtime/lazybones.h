@@ -600,7 +600,8 @@ LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double b
  * k and v (batch, fewer heads, keys, features), where each head of k and v serves as many heads of
  * q. If causal, query i sees the keys up to i + keys - queries. mask, which broadcasts to (batch,
  * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
- * scores as it is, in float. A query that sees no key gives zeros. Computed in float (f64: double). */
+ * scores as it is, in float. A query that sees no key gives zeros. Computed in float (f64: double). A key
+ * whose score is 87 (f64: 708) below a query's highest counts as none: its power would be subnormal. */
 LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal, lb_tensor *mask);
 /* Convolutions (correlations, as the field has it): weight slides over the middle axes of x.
  * Zero means 1 for stride, dilation and groups. */

@@ -253,6 +253,42 @@ static void arithmetic_on_bools(void **state)
 	}
 }
 
+/* What a query of 1 makes of keys 0 and -far, and of values 0 and a large one. */
+static double far_key(lb_dtype dtype, double far, double value, int64_t queries)
+{
+	double ret;
+	LB_SCOPE {
+		lb_tensor *two = lb_reshape(lb_arange(0, 2, 1, dtype), LB_SHAPE(1, 1, 2, 1));
+		lb_tensor *k = lb_multiply(two, lb_scalar(-far)), *v = lb_multiply(two, lb_scalar(value));
+		lb_tensor *q = lb_ones(LB_SHAPE(1, 1, queries, 1), dtype);
+		lb_tensor *y = lb_attention(q, k, v, 1, false, NULL);
+		lb_attention_grads grads = lb_attention_grad(q, k, v, 1, false, NULL, q);
+		double grad = lb_item(lb_slice(grads.v, LB_ALL, LB_ALL, LB_RANGE(1, 2)));
+		ret = lb_item(lb_max(y, LB_ALL_AXES, false));
+		if ((grad == 0) != (ret == 0))
+			fail_msg("%g of it, but a gradient of %g", ret, grad);
+	}
+	return ret;
+}
+
+/* A key far below a row's highest score counts as none; nothing of one above the limit is lost. */
+static void keys_far_below(void **state)
+{
+	static const struct {
+		lb_dtype dtype;
+		double limit, value, tolerance;
+	} rows[] = { { LB_F32, 87, 3e38, 1e-5 }, { LB_F64, 708, 1e308, 1e-12 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		for (int64_t queries = 1; queries < 40; queries += 19) {
+			double near = rows[i].limit - 0.5, right = exp(-near) * rows[i].value;
+			assert_true(far_key(rows[i].dtype, rows[i].limit + 0.5, rows[i].value, queries) == 0);
+			assert_true(fabs(far_key(rows[i].dtype, near, rows[i].value, queries) / right - 1) <
+				    rows[i].tolerance);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +300,7 @@ int main(void)
 		TEST(who_is_named),
 		TEST(strange_members),
 		TEST(arithmetic_on_bools),
+		TEST(keys_far_below),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

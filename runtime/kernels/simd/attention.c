@@ -5,7 +5,19 @@
 
 enum { MOST_LANES = 16 };
 
-#define ATTEND(name, T, DTYPE, exponential) \
+/* s = exp(s - top). Powers below the least normal number, or hardly above it, become 0: subnormal factors make a product
+ * many times slower, and such a row's largest power is 1, beside which they are nothing. */
+#define POWERS(name, T, DTYPE, lowest, least) \
+	static void name(int64_t n, T *s, T top) \
+	{ \
+		LB_EACH(i, n) s[i] = s[i] - top < (lowest) ? (lowest) : s[i] - top; \
+		LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, DTYPE)(n, s, s, NULL, NULL); \
+		LB_EACH(i, n) s[i] = s[i] < (least) ? 0 : s[i]; \
+	}
+POWERS(powers_f32, float, LB_F32, -87.0f, 1.7e-38f)
+POWERS(powers_f64, double, LB_F64, -708.0, 3.4e-308)
+
+#define ATTEND(name, T, powers, exponential) \
 	static void name(int64_t n, T *s, const T *bias, const uint8_t *open, T *top, T *sum, int64_t n_values, \
 			 T *values) \
 	{ \
@@ -30,8 +42,7 @@ enum { MOST_LANES = 16 };
 			memset(s, 0, (size_t)n * sizeof *s); \
 			return; \
 		} \
-		LB_EACH(i, n) s[i] -= highest; \
-		LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, DTYPE)(n, s, s, NULL, NULL); \
+		powers(n, s, highest); \
 		for (int64_t at = 0; at < n; at += MOST_LANES) { \
 			int64_t m = n - at < MOST_LANES ? n - at : MOST_LANES; \
 			LB_EACH(i, m) sums[i] += s[at + i]; \
@@ -44,8 +55,8 @@ enum { MOST_LANES = 16 };
 		if (before != 1) \
 			LB_EACH(i, n_values) values[i] *= before; \
 	}
-ATTEND(attend_f32, float, LB_F32, expf)
-ATTEND(attend_f64, double, LB_F64, exp)
+ATTEND(attend_f32, float, powers_f32, expf)
+ATTEND(attend_f64, double, powers_f64, exp)
 
 void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top, void *sum,
 				 int64_t n_values, void *values, int dtype)
@@ -82,7 +93,7 @@ void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *
 		attend_grad_f32(n, p, dp, stats);
 }
 
-#define ATTEND_AGAIN(name, T, DTYPE) \
+#define ATTEND_AGAIN(name, T, powers) \
 	static void name(int64_t n, T *s, T *dp, const T *bias, const uint8_t *open, const T *stats) \
 	{ \
 		T top = stats[0], inverse = stats[1], total = stats[2]; \
@@ -95,13 +106,12 @@ void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *
 			LB_EACH(i, n) s[i] = open[i] ? s[i] : -(T)INFINITY; \
 		if (bias) \
 			LB_EACH(i, n) s[i] += bias[i]; \
-		LB_EACH(i, n) s[i] -= top; \
-		LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, DTYPE)(n, s, s, NULL, NULL); \
+		powers(n, s, top); \
 		LB_EACH(i, n) s[i] *= inverse; \
 		LB_EACH(i, n) dp[i] = s[i] * (dp[i] - total); \
 	}
-ATTEND_AGAIN(attend_again_f32, float, LB_F32)
-ATTEND_AGAIN(attend_again_f64, double, LB_F64)
+ATTEND_AGAIN(attend_again_f32, float, powers_f32)
+ATTEND_AGAIN(attend_again_f64, double, powers_f64)
 
 void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
 				       const void *stats, int dtype)
