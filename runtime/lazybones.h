@@ -452,6 +452,7 @@ LB_API lb_tensor *lb_logsumexp(lb_tensor *x, lb_list axes, bool keepdims);
 /* u32 indices along one axis, or, with LB_ALL_AXES, into the row-major elements. */
 LB_API lb_tensor *lb_argmax(lb_tensor *x, lb_list axis, bool keepdims);
 LB_API lb_tensor *lb_argmin(lb_tensor *x, lb_list axis, bool keepdims);
+/* Of f32 and halves in float, where powers that would be subnormal, those of less than -87.3, are 0. */
 LB_API lb_tensor *lb_softmax(lb_tensor *x, lb_list axes);
 
 /* ---- products, joins, gathers ---- */
@@ -601,7 +602,7 @@ LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double b
  * q. If causal, query i sees the keys up to i + keys - queries. mask, which broadcasts to (batch,
  * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
  * scores as it is, in float. A query that sees no key gives zeros. Computed in float (f64: double). A key
- * whose score is 87 (f64: 708) below a query's highest counts as none: its power would be subnormal. */
+ * whose score is 88 (f64: 708) below a query's highest counts as none: its power would be subnormal. */
 LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal, lb_tensor *mask);
 /* Convolutions (correlations, as the field has it): weight slides over the middle axes of x.
  * Zero means 1 for stride, dilation and groups. */

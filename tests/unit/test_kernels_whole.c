@@ -784,7 +784,7 @@ static void softmaxes(void **state)
 			}
 }
 
-/* On each instruction set, of rows from short ones on, down to where powers are denormal, and in place. */
+/* On each instruction set, of rows from short ones on, down to where powers would be subnormal and are 0, and in place. */
 static void softmax_rows(void **state)
 {
 	(void)state;
@@ -804,7 +804,9 @@ static void softmax_rows(void **state)
 			for (int i = 0; i < n; i++) {
 				/* the difference is rounded, too */
 				double right = exp(x[i] - top) / sum, far = top - x[i];
-				assert_true(fabs(y[i] - right) <= right * (fmin(far, 110) * 0x1p-24 + 4e-7) + 0x1p-148);
+				bool is_near =
+				    fabs(y[i] - right) <= right * (fmin(far, 110) * 0x1p-24 + 4e-7) + 0x1p-148;
+				assert_true(far < 87.3 ? is_near : far > 88 ? y[i] == 0 : is_near || y[i] == 0);
 			}
 			x[n / 2] = NAN;
 			lb_tiles_of((enum lb_isa)level)->softmax(n, y, x, LB_F32);

@@ -1,21 +1,31 @@
 /* What attention and its gradient do with a row of scores. */
 #include <math.h>
 
-#include "kernels/simd/tiles.h"
+#include "kernels/simd/vectors.h"
 
 enum { MOST_LANES = 16 };
 
-/* s = exp(s - top). Powers below the least normal number, or hardly above it, become 0: subnormal factors make a product
- * many times slower, and such a row's largest power is 1, beside which they are nothing. */
-#define POWERS(name, T, DTYPE, lowest, least) \
-	static void name(int64_t n, T *s, T top) \
-	{ \
-		LB_EACH(i, n) s[i] = s[i] - top < (lowest) ? (lowest) : s[i] - top; \
-		LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, DTYPE)(n, s, s, NULL, NULL); \
-		LB_EACH(i, n) s[i] = s[i] < (least) ? 0 : s[i]; \
+/* s = exp(s - top), where powers that would be subnormal are 0, as those of lb_exp_below() are. */
+static void powers_f32(int64_t n, float *s, float top)
+{
+	int64_t i = 0;
+	for (; i + LB_FLOATS <= n; i += LB_FLOATS)
+		lb_store(s + i, lb_exp_below(lb_load(s + i) - top));
+	if (i < n) {
+		float rest[LB_FLOATS] = { 0 };
+		memcpy(rest, s + i, (size_t)(n - i) * sizeof *s);
+		lb_store(rest, lb_exp_below(lb_load(rest) - top));
+		memcpy(s + i, rest, (size_t)(n - i) * sizeof *s);
 	}
-POWERS(powers_f32, float, LB_F32, -87.0f, 1.7e-38f)
-POWERS(powers_f64, double, LB_F64, -708.0, 3.4e-308)
+}
+
+static void powers_f64(int64_t n, double *s, double top)
+{
+	const double low = -708, least = 3.4e-308; /* e^low is less than that, and normal */
+	LB_EACH(i, n) s[i] = s[i] - top < low ? low : s[i] - top;
+	LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, LB_F64)(n, s, s, NULL, NULL);
+	LB_EACH(i, n) s[i] = s[i] < least ? 0 : s[i];
+}
 
 #define ATTEND(name, T, powers, exponential) \
 	static void name(int64_t n, T *s, const T *bias, const uint8_t *open, T *top, T *sum, int64_t n_values, \

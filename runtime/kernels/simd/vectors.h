@@ -136,12 +136,13 @@ static inline bool lb_anywhere(lb_mask mask)
 #endif
 }
 
-/* e^x of x <= 0, down to denormals, within 1.1 units of the last place of a normal result: x = n log(2) + r, and the
- * polynomial of Cephes' expf (Moshier) for r. NaN stays NaN. */
+/* e^x of x <= 0, within 1.1 units of the last place: x = n log(2) + r, and the polynomial of Cephes' expf (Moshier) for r.
+ * 0 for n below -126: a product with subnormal numbers takes a hundred cycles, and beside the power of the largest x, 1, they
+ * are nothing. NaN stays NaN. */
 static inline lb_floats lb_exp_below(lb_floats x)
 {
 	const float magic = 0x1.8p23f; /* added, it leaves a whole number in the lowest bits */
-	x = lb_larger(lb_every(-104), x);
+	x = lb_larger(lb_every(-88), x);
 	lb_floats shifted = lb_multiply_add(x, lb_every(1.44269504f), lb_every(magic)), n = shifted - magic;
 	lb_floats r = lb_multiply_add(n, lb_every(-0.693359375f), x);
 	r = lb_multiply_add(n, lb_every(2.12194440e-4f), r);
@@ -151,13 +152,8 @@ static inline lb_floats lb_exp_below(lb_floats x)
 	y = lb_multiply_add(y, r, lb_every(1.6666665459e-1f));
 	y = lb_multiply_add(y, r, lb_every(5.0000001201e-1f));
 	y = lb_multiply_add(y, r * r, r) + 1;
-#if defined __AVX512F__
-	return (lb_floats)_mm512_scalef_ps((__m512)y, (__m512)n);
-#else
-	/* two powers of two, since 2^n may be denormal; of NaN any do */
-	lb_ints whole = (lb_ints)shifted - 0x4b400000, half = whole >> 1;
-	return y * (lb_floats)((half + 127) << 23) * (lb_floats)((whole - half + 127) << 23);
-#endif
+	/* 2^n: n is -127 at least, of which the bits are those of 0; of NaN any do */
+	return y * (lb_floats)(((lb_ints)shifted << 23) + 0x3f800000);
 }
 
 #endif
