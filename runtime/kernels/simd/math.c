@@ -1,6 +1,7 @@
 /* Transcendental functions. With glibc on x86-64 they are those of libmvec, called by
  * their names of the vector ABI, so that gcc and clang give the same bits and a
  * remainder of a tile goes through the same code as the rest of it. */
+#include <float.h>
 #include <math.h>
 
 #include "kernels/simd/tiles.h"
@@ -12,21 +13,43 @@
 #endif
 
 #ifdef HAVE_MVEC
+#include <immintrin.h>
+
 #if defined __AVX512F__
 enum { VECTOR_BYTES = 64 };
 #define MVEC_F32(args, fn) _ZGVeN16##args##_##fn##f
 #define MVEC_F64(args, fn) _ZGVeN8##args##_##fn
+#define BEYOND(s, x, low, high) \
+	((_mm512_cmp_p##s##_mask(x, _mm512_set1_p##s(low), _CMP_NGE_UQ) | \
+	  _mm512_cmp_p##s##_mask(x, _mm512_set1_p##s(high), _CMP_NLE_UQ)) != 0)
 #elif defined __AVX2__
 enum { VECTOR_BYTES = 32 };
 #define MVEC_F32(args, fn) _ZGVdN8##args##_##fn##f
 #define MVEC_F64(args, fn) _ZGVdN4##args##_##fn
+#define BEYOND(s, x, low, high) \
+	(_mm256_movemask_p##s(_mm256_or_p##s(_mm256_cmp_p##s(x, _mm256_set1_p##s(low), _CMP_NGE_UQ), \
+					     _mm256_cmp_p##s(x, _mm256_set1_p##s(high), _CMP_NLE_UQ))) != 0)
 #else
 enum { VECTOR_BYTES = 16 };
 #define MVEC_F32(args, fn) _ZGVbN4##args##_##fn##f
 #define MVEC_F64(args, fn) _ZGVbN2##args##_##fn
+#define BEYOND(s, x, low, high) \
+	(_mm_movemask_p##s(_mm_or_p##s(_mm_cmpnge_p##s(x, _mm_set1_p##s(low)), \
+				       _mm_cmpnle_p##s(x, _mm_set1_p##s(high)))) != 0)
 #endif
 typedef float f32v __attribute__((vector_size(VECTOR_BYTES)));
 typedef double f64v __attribute__((vector_size(VECTOR_BYTES)));
+
+/* Whether any of x is below low, above high, or NaN. */
+static inline bool beyond_f32(f32v x, float low, float high)
+{
+	return BEYOND(s, x, low, high);
+}
+
+static inline bool beyond_f64(f64v x, double low, double high)
+{
+	return BEYOND(d, x, low, high);
+}
 
 #define VMATH(name, s, T, V, call) \
 	static void name##_##s(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
@@ -54,10 +77,82 @@ typedef double f64v __attribute__((vector_size(VECTOR_BYTES)));
 	VMATH(name, f32, float, f32v, MVEC_F32(v, f)(x)) \
 	VMATH(name, f64, double, f64v, MVEC_F64(v, f)(x))
 
-f32v MVEC_F32(v, exp)(f32v);
-f64v MVEC_F64(v, exp)(f64v);
-f32v MVEC_F32(v, log1p)(f32v);
-f64v MVEC_F64(v, log1p)(f64v);
+typedef int32_t i32v __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t i64v __attribute__((vector_size(VECTOR_BYTES)));
+
+static inline f32v pick_f32(i32v mask, f32v a, f32v b)
+{
+	return (f32v)((mask & (i32v)a) | (~mask & (i32v)b));
+}
+
+static inline f64v pick_f64(i64v mask, f64v a, f64v b)
+{
+	return (f64v)((mask & (i64v)a) | (~mask & (i64v)b));
+}
+
+#define PICK(mask, a, b) _Generic((a), f32v: pick_f32, f64v: pick_f64)(mask, a, b)
+#define EVERY(T, value) ((T){ 0 } + (value))
+
+/* libmvec takes numbers out of a function's range, and NaN, one by one, ten times as slowly as others. What becomes of them
+ * is known without it: `below` of those under `low`, `above` of those over `high`; it sees `inside` instead of them. */
+#define VWITHIN(name, s, T, V, I, f, low, high, below, above, inside) \
+	static __attribute__((noinline)) V name##_beyond_##s(V x) \
+	{ \
+		const T lowest = low, highest = high; \
+		I under = x<lowest, over = x> highest, none = x != x; \
+		V y = f(PICK(under | over | none, EVERY(V, inside), x)); \
+		y = PICK(under, below(V, x), PICK(over, above(V, x), y)); \
+		return PICK(none, x + x, y); \
+	} \
+	static inline V name##_of_##s(V x) \
+	{ \
+		return beyond_##s(x, low, high) ? name##_beyond_##s(x) : f(x); \
+	} \
+	VMATH(name, s, T, V, name##_of_##s(x))
+#define VMATH_WITHIN(name, f, low_f32, high_f32, low_f64, high_f64, below, above, inside) \
+	f32v MVEC_F32(v, f)(f32v); \
+	f64v MVEC_F64(v, f)(f64v); \
+	VWITHIN(name, f32, float, f32v, i32v, MVEC_F32(v, f), low_f32, high_f32, below, above, inside) \
+	VWITHIN(name, f64, double, f64v, i64v, MVEC_F64(v, f), low_f64, high_f64, below, above, inside)
+#define IS_ZERO(V, x) EVERY(V, 0)
+#define IS_NAN(V, x) EVERY(V, NAN)
+#define IS_ONE(V, x) EVERY(V, 1)
+#define IS_MINUS_ONE(V, x) EVERY(V, -1)
+#define IS_INF(V, x) EVERY(V, INFINITY)
+#define IS_MINUS_INF(V, x) EVERY(V, -INFINITY)
+#define IS_POLE_AT_ZERO(V, x) PICK((x) == 0, EVERY(V, -INFINITY), EVERY(V, NAN))
+#define IS_POLE_AT_ONE(V, x) PICK((x) * (x) == 1, (x) * INFINITY, EVERY(V, NAN))
+
+#else
+#define VMATH1(name, fn) \
+	LB_TILE(name##_f32, float, float, fn##f(a[i])) \
+	LB_TILE(name##_f64, double, double, fn(a[i]))
+#define VMATH_WITHIN(name, fn, ...) VMATH1(name, fn)
+#endif
+
+/* e^x rounds to 0 below the lower bounds, and to infinity above the higher ones, as its halves do. */
+VMATH_WITHIN(exp, exp, -104, 90, -746, 711, IS_ZERO, IS_INF, 0)
+VMATH_WITHIN(expm1, expm1, -104, 90, -746, 711, IS_MINUS_ONE, IS_INF, 0)
+VMATH_WITHIN(sinh, sinh, -90, 90, -711, 711, IS_MINUS_INF, IS_INF, 0)
+VMATH_WITHIN(cosh, cosh, -90, 90, -711, 711, IS_INF, IS_INF, 0)
+VMATH_WITHIN(log, log, FLT_TRUE_MIN, FLT_MAX, DBL_TRUE_MIN, DBL_MAX, IS_POLE_AT_ZERO, IS_INF, 1)
+VMATH_WITHIN(log2, log2, FLT_TRUE_MIN, FLT_MAX, DBL_TRUE_MIN, DBL_MAX, IS_POLE_AT_ZERO, IS_INF, 1)
+VMATH_WITHIN(log10, log10, FLT_TRUE_MIN, FLT_MAX, DBL_TRUE_MIN, DBL_MAX, IS_POLE_AT_ZERO, IS_INF, 1)
+VMATH_WITHIN(log1p, log1p, -1 + FLT_EPSILON / 2, FLT_MAX, -1 + DBL_EPSILON / 2, DBL_MAX, IS_POLE_AT_ONE, IS_INF, 0)
+VMATH_WITHIN(arctanh, atanh, -1 + FLT_EPSILON / 2, 1 - FLT_EPSILON / 2, -1 + DBL_EPSILON / 2, 1 - DBL_EPSILON / 2,
+	     IS_POLE_AT_ONE, IS_POLE_AT_ONE, 0)
+VMATH_WITHIN(sin, sin, -FLT_MAX, FLT_MAX, -DBL_MAX, DBL_MAX, IS_NAN, IS_NAN, 0)
+VMATH_WITHIN(cos, cos, -FLT_MAX, FLT_MAX, -DBL_MAX, DBL_MAX, IS_NAN, IS_NAN, 0)
+VMATH_WITHIN(tan, tan, -FLT_MAX, FLT_MAX, -DBL_MAX, DBL_MAX, IS_NAN, IS_NAN, 0)
+VMATH_WITHIN(tanh, tanh, -FLT_MAX, FLT_MAX, -DBL_MAX, DBL_MAX, IS_MINUS_ONE, IS_ONE, 0)
+VMATH_WITHIN(arcsinh, asinh, -FLT_MAX, FLT_MAX, -DBL_MAX, DBL_MAX, IS_MINUS_INF, IS_INF, 0)
+VMATH_WITHIN(arccosh, acosh, 1, FLT_MAX, 1, DBL_MAX, IS_NAN, IS_INF, 2)
+VMATH_WITHIN(arcsin, asin, -1, 1, -1, 1, IS_NAN, IS_NAN, 0)
+VMATH_WITHIN(arccos, acos, -1, 1, -1, 1, IS_NAN, IS_NAN, 0)
+VMATH1(erf, erf)
+VMATH1(arctan, atan)
+
+#ifdef HAVE_MVEC
 f32v MVEC_F32(vv, pow)(f32v, f32v);
 f64v MVEC_F64(vv, pow)(f64v, f64v);
 #define VMATH2(name, s, T, V, f) \
@@ -84,23 +179,40 @@ f64v MVEC_F64(vv, pow)(f64v, f64v);
 	}
 f32v MVEC_F32(vv, atan2)(f32v, f32v);
 f64v MVEC_F64(vv, atan2)(f64v, f64v);
-VMATH2(power, f32, float, f32v, MVEC_F32(vv, pow))
-VMATH2(power, f64, double, f64v, MVEC_F64(vv, pow))
 VMATH2(arctan2, f32, float, f32v, MVEC_F32(vv, atan2))
 VMATH2(arctan2, f64, double, f64v, MVEC_F64(vv, atan2))
+/* Of negative numbers, and 0, libmvec sees their size, or 1, for the same reason; numbers from `whole` on are. */
+#define VPOWER(s, V, I, f, whole, least, most) \
+	static __attribute__((noinline)) V power_beyond_##s(V x, V y) \
+	{ \
+		I sign = (I) - (V){ 0 }, zero = x == 0; \
+		V size = (V)((I)x & ~sign), times = (V)((I)y & ~sign), half = times / 2; \
+		I finite = (size <= (most)) & (times <= (most)); \
+		I is_whole = (times >= (whole)) | ((times + (whole)) - (whole) == times); \
+		I is_odd = is_whole & ((half + (whole)) - (whole) != half) & (times < 2 * (whole)); \
+		V p = f(PICK(finite, PICK(zero, EVERY(V, 1), size), x), y); \
+		V of_zero = PICK(y < 0, EVERY(V, INFINITY), PICK(y > 0, EVERY(V, 0), EVERY(V, 1))); \
+		V of_size = (V)((I)PICK(zero, of_zero, p) | (is_odd & sign & (I)x)); \
+		return PICK(finite, PICK((x < 0) & ~is_whole, EVERY(V, NAN), of_size), p); \
+	} \
+	static inline V power_of_##s(V x, V y) \
+	{ \
+		return beyond_##s(x, least, most) ? power_beyond_##s(x, y) : f(x, y); \
+	}
+VPOWER(f32, f32v, i32v, MVEC_F32(vv, pow), 0x1p23f, FLT_TRUE_MIN, FLT_MAX)
+VPOWER(f64, f64v, i64v, MVEC_F64(vv, pow), 0x1p52, DBL_TRUE_MIN, DBL_MAX)
+VMATH2(power, f32, float, f32v, power_of_f32)
+VMATH2(power, f64, double, f64v, power_of_f64)
 /* e^-|x| is 1 at most: 1 / (1 + e^-x) for x from 0 on, e^x / (1 + e^x) below, down to denormals. */
 #define VSIGMOID(s, V, I, f) \
 	static inline V sigmoid_of_##s(V x) \
 	{ \
-		V one = (V){ 0 } + 1, e; \
-		I sign = (I) - (V){ 0 }, below = x < 0; \
-		e = f((V)((I)x | sign)); \
-		return (V)((below & (I)e) | (~below & (I)one)) / (1 + e); \
+		I sign = (I) - (V){ 0 }; \
+		V e = f((V)((I)x | sign)); \
+		return PICK(x < 0, e, EVERY(V, 1)) / (1 + e); \
 	}
-typedef int32_t i32v __attribute__((vector_size(VECTOR_BYTES)));
-typedef int64_t i64v __attribute__((vector_size(VECTOR_BYTES)));
-VSIGMOID(f32, f32v, i32v, MVEC_F32(v, exp))
-VSIGMOID(f64, f64v, i64v, MVEC_F64(v, exp))
+VSIGMOID(f32, f32v, i32v, exp_of_f32)
+VSIGMOID(f64, f64v, i64v, exp_of_f64)
 VMATH(sigmoid, f32, float, f32v, sigmoid_of_f32(x))
 VMATH(sigmoid, f64, double, f64v, sigmoid_of_f64(x))
 /* The larger one, and log(1 + e^-d) for their distance d: 0 of two infinities, too. */
@@ -108,18 +220,14 @@ VMATH(sigmoid, f64, double, f64v, sigmoid_of_f64(x))
 	static inline V logaddexp_of_##s(V x, V y) \
 	{ \
 		I above = x > y, apart = x != y; \
-		V high = (V)((above & (I)x) | (~above & (I)y)); \
-		V low = (V)((above & (I)y) | (~above & (I)x)); \
+		V high = PICK(above, x, y), low = PICK(above, y, x); \
 		return high + log1p(exp((V)(apart & (I)(low - high)))); \
 	}
-VLOGADDEXP(f32, f32v, i32v, MVEC_F32(v, exp), MVEC_F32(v, log1p))
-VLOGADDEXP(f64, f64v, i64v, MVEC_F64(v, exp), MVEC_F64(v, log1p))
+VLOGADDEXP(f32, f32v, i32v, exp_of_f32, MVEC_F32(v, log1p))
+VLOGADDEXP(f64, f64v, i64v, exp_of_f64, MVEC_F64(v, log1p))
 VMATH2(logaddexp, f32, float, f32v, logaddexp_of_f32)
 VMATH2(logaddexp, f64, double, f64v, logaddexp_of_f64)
 #else
-#define VMATH1(name, fn) \
-	LB_TILE(name##_f32, float, float, fn##f(a[i])) \
-	LB_TILE(name##_f64, double, double, fn(a[i]))
 LB_TILE(power_f32, float, float, powf(a[i], b[i]))
 LB_TILE(power_f64, double, double, pow(a[i], b[i]))
 LB_TILE(arctan2_f32, float, float, atan2f(a[i], b[i]))
@@ -130,26 +238,6 @@ LB_TILE(sigmoid_f64, double, double, (a[i] < 0 ? exp(a[i]) : 1) / (1 + exp(-fabs
 LB_TILE(logaddexp_f32, float, float, LOGADDEXP(a[i], b[i], expf, log1pf, fabsf))
 LB_TILE(logaddexp_f64, double, double, LOGADDEXP(a[i], b[i], exp, log1p, fabs))
 #endif
-
-VMATH1(exp, exp)
-VMATH1(log, log)
-VMATH1(sin, sin)
-VMATH1(cos, cos)
-VMATH1(tanh, tanh)
-VMATH1(erf, erf)
-VMATH1(tan, tan)
-VMATH1(arcsin, asin)
-VMATH1(arccos, acos)
-VMATH1(arctan, atan)
-VMATH1(sinh, sinh)
-VMATH1(cosh, cosh)
-VMATH1(arcsinh, asinh)
-VMATH1(arccosh, acosh)
-VMATH1(arctanh, atanh)
-VMATH1(expm1, expm1)
-VMATH1(log2, log2)
-VMATH1(log10, log10)
-VMATH1(log1p, log1p)
 
 /* The inverse of erf is the normal quantile over sqrt(2): Wichura's PPND16, Applied Statistics 37 (1988), algorithm AS 241,
  * of some 16 digits: a quotient of polynomials of degree 7 for each of three ranges. Within 8 units of f64's last place, and
