@@ -46,6 +46,12 @@ struct lb_exec {
  * from several threads at once are fine (who finds the pool busy works alone). */
 void lb_parallel(const struct lb_exec *exec, int64_t n, int64_t grain,
 		 void (*work)(void *arg, int64_t begin, int64_t end), void *arg);
+/* The same in `pieces` of about the same length, on as many cores as there are seats for, the caller among them:
+ * work(arg, seat, begin, end) is called by one core alone for a seat. Pieces that follow one another are mostly done at the
+ * same seat, and so are the same parts of one [0, n) after another. */
+typedef void lb_seat_work(void *arg, int64_t seat, int64_t begin, int64_t end);
+void lb_parallel_seats(const struct lb_exec *exec, int64_t n, int64_t pieces, int64_t seats, lb_seat_work *work,
+		       void *arg);
 int lb_parallel_width(void); /* cores used at most; LAZYBONES_THREADS overrides */
 
 /* ---- fused elementwise chains (fuse.c, simd/elementwise.c) ---- */

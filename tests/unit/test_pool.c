@@ -1,5 +1,6 @@
 /* The worker pool: whoever calls, and whatever the workers do meanwhile, each piece is done once. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,6 +147,32 @@ static void seats_of_their_own(void **state)
 	}
 }
 
+struct places {
+	_Atomic int64_t begun;
+	_Atomic int64_t seats[THREADS]; /* of the pieces */
+};
+
+/* Nobody is done before each has a piece. */
+static void take_place(void *arg, int64_t seat, int64_t begin, int64_t end)
+{
+	struct places *places = arg;
+	atomic_store(&places->seats[begin], end == begin + 1 ? seat : -1);
+	for (atomic_fetch_add(&places->begun, 1); places->begun < THREADS;)
+		sched_yield();
+}
+
+/* The same part of one job after another is done at the same seat, by the same thread. */
+static void parts_stay_where_they_are(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct places places = { 0 };
+		lb_parallel_seats(&exec_all, THREADS, THREADS, THREADS, take_place, &places);
+		for (int i = 0; i < THREADS; i++)
+			assert_int_equal(places.seats[i], i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +183,7 @@ int main(void)
 		cmocka_unit_test_teardown(several_callers, reset),
 		cmocka_unit_test_teardown(child_of_fork, reset),
 		cmocka_unit_test_teardown(seats_of_their_own, reset),
+		cmocka_unit_test_teardown(parts_stay_where_they_are, reset),
 	};
 
 	/* more than most machines have */
