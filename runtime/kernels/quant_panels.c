@@ -8,6 +8,7 @@ enum {
 	DEPTH_PARTS = 128, /* in parts, they and their codes stay there */
 	GROUPS = 128, /* whose scales are there at once; DEPTH or a multiple of it, whatever the group */
 	GRAIN = 1 << 20,
+	FEWEST_ROWS = 64, /* for which codes are unpacked anew, so that a core stays with rows of its own */
 };
 _Static_assert(2 * DEPTH_PARTS <= DEPTH, "room for pairs");
 
@@ -114,10 +115,31 @@ static int64_t rows_of(const struct lb_quant_panels *p)
 	return p->n_ordered > p->m ? p->n_ordered : p->m;
 }
 
+/* The product of some rows; `first` is a multiple of LB_CUT_ROWS. */
+static struct lb_quant_panels rows_from(const struct lb_quant_panels *p, int64_t first, int64_t n)
+{
+	struct lb_quant_panels some = *p;
+	bool is_beyond = first >= p->n_ordered;
+	some.m = least(p->m - first, n);
+	some.n_ordered = is_beyond ? 0 : least(p->n_ordered - first, n);
+	some.ordered = is_beyond ? NULL : lb_quant_panels_rows(p, first).elements;
+	some.x = is_beyond ? p->x + (first - p->n_ordered) : p->x;
+	some.to = p->to + first * p->n * lb_width_of(p->dtype);
+	return some;
+}
+
+/* All columns of some rows are followed by those of the next. */
+struct tasks {
+	const struct lb_quant_panels *all;
+	int64_t columns, rows; /* tasks of so many rows */
+};
+
 /* LB_PANEL_COLUMNS columns of the result. */
 static void multiply_columns(void *arg, void *scratch, int64_t task)
 {
-	const struct lb_quant_panels *p = arg;
+	const struct tasks *tasks = arg;
+	const struct lb_quant_panels some = rows_from(tasks->all, task / tasks->columns * tasks->rows, tasks->rows);
+	const struct lb_quant_panels *p = &some;
 	const struct lb_tiles *tiles = p->w->tiles;
 	struct room *room = scratch;
 	struct lb_panel panel = { .e2m1 = p->w->kind == LB_CODES_E2M1,
@@ -128,7 +150,7 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 	struct lb_amx_rows blocks[LB_QUANT_PANELS_ROWS / LB_CUT_ROWS];
 	for (int64_t i = 0; i < p->n_ordered; i += LB_CUT_ROWS)
 		blocks[i / LB_CUT_ROWS] = lb_quant_panels_rows(p, i);
-	int64_t line = task * LB_PANEL_COLUMNS, lines = least(p->n - line, LB_PANEL_COLUMNS);
+	int64_t line = task % tasks->columns * LB_PANEL_COLUMNS, lines = least(p->n - line, LB_PANEL_COLUMNS);
 	memset(room->sums, 0, (size_t)(rows_of(p) * LB_PANEL_COLUMNS) * sizeof *room->sums);
 	for (int64_t at = 0; at < p->k; at += panel.depth) {
 		int64_t group = at / panel.group, from = group % GROUPS;
@@ -154,10 +176,19 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 						 room->sums + i * LB_PANEL_COLUMNS, NULL, NULL);
 }
 
+/* Rows of each of as many lots as there are cores for. */
+static int64_t rows_at_once(const struct lb_exec *exec, int64_t m)
+{
+	int64_t cores = exec->threads ? lb_parallel_width() : 1, lots = least(cores, m / FEWEST_ROWS);
+	int64_t rows = lots > 1 ? (m + lots - 1) / lots : m;
+	return (rows + LB_CUT_ROWS - 1) / LB_CUT_ROWS * LB_CUT_ROWS;
+}
+
 bool lb_multiply_quant_panels(struct lb_exec *exec, const struct lb_quant_panels *panels)
 {
-	struct lb_quant_panels p = *panels;
-	int64_t nbytes = (int64_t)sizeof(struct room) + rows_of(&p) * LB_PANEL_COLUMNS * (int64_t)sizeof(float);
-	return lb_share(exec, (p.n + LB_PANEL_COLUMNS - 1) / LB_PANEL_COLUMNS,
-			GRAIN / (p.m * p.k * LB_PANEL_COLUMNS + 1) + 1, nbytes, multiply_columns, &p);
+	int64_t all = rows_of(panels), rows = rows_at_once(exec, all);
+	struct tasks tasks = { panels, (panels->n + LB_PANEL_COLUMNS - 1) / LB_PANEL_COLUMNS, rows };
+	int64_t nbytes = (int64_t)sizeof(struct room) + rows * LB_PANEL_COLUMNS * (int64_t)sizeof(float);
+	return lb_share(exec, (all + rows - 1) / rows * tasks.columns,
+			GRAIN / (rows * panels->k * LB_PANEL_COLUMNS + 1) + 1, nbytes, multiply_columns, &tasks);
 }
