@@ -18,27 +18,22 @@ struct job {
 	char *to;
 };
 
-static void store(void *to, int stage, int64_t i, double value)
-{
-	if (stage == LB_F64)
-		((double *)to)[i] = value;
-	else
-		((float *)to)[i] = (float)value;
-}
-
 static void turn_position(void *arg, void *scratch, int64_t position)
 {
 	const struct job *job = arg;
 	const struct lb_view *x = job->x;
 	int batch = x->rank - 2, last = x->rank - 1, stage = lb_stage_of(x->dtype);
 	int64_t half = job->rope->dims / 2, n = x->shape[last], bytes = lb_width_of(x->dtype);
-	char *cosines = scratch, *sines = cosines + half * lb_width_of(stage);
+	double *angles = scratch, *turned = angles + half;
+	char *cosines = (char *)(turned + half), *sines = cosines + half * lb_width_of(stage);
 	char *row = sines + half * lb_width_of(stage);
 	double at = ((double)position + (double)job->rope->offset) * job->rope->scale;
-	for (int64_t i = 0; i < half; i++) {
-		store(cosines, stage, i, cos(at * job->frequencies[i]));
-		store(sines, stage, i, sin(at * job->frequencies[i]));
-	}
+	for (int64_t i = 0; i < half; i++)
+		angles[i] = at * job->frequencies[i];
+	job->tiles->elementwise(LB_OP_COS, LB_F64, LB_F64)(half, turned, angles, NULL, NULL);
+	job->tiles->convert(stage, LB_F64)(half, cosines, turned, NULL, NULL);
+	job->tiles->elementwise(LB_OP_SIN, LB_F64, LB_F64)(half, turned, angles, NULL, NULL);
+	job->tiles->convert(stage, LB_F64)(half, sines, turned, NULL, NULL);
 	for (int64_t r = 0; r < job->rows; r++) {
 		int64_t index[LB_MAX_RANK];
 		lb_index_of(batch, x->shape, r, index);
@@ -66,16 +61,19 @@ bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct 
 	double *frequencies = exec->scratch(exec, lb_bytes_of(half, 1, sizeof *frequencies));
 	if (!frequencies)
 		return false;
+	const struct lb_tiles *tiles = lb_tiles();
 	double power = log(rope->base);
 	for (int64_t i = 0; i < half; i++)
-		frequencies[i] = exp(-(double)i * power / (double)half);
-	struct job job = { .tiles = lb_tiles(),
+		frequencies[i] = -(double)i * power / (double)half;
+	tiles->elementwise(LB_OP_EXP, LB_F64, LB_F64)(half, frequencies, frequencies, NULL, NULL);
+	struct job job = { .tiles = tiles,
 			   .x = x,
 			   .rope = rope,
 			   .frequencies = frequencies,
 			   .rows = size / n / x->shape[last - 1],
 			   .to = to };
 	int64_t work = job.rows * n + 16 * half;
-	return lb_share(exec, x->shape[last - 1], GRAIN / work + 1,
-			lb_bytes_of(3, n, lb_width_of(lb_stage_of(x->dtype))), turn_position, &job);
+	/* angles and what they turn to; cosines and sines; a row, and its result */
+	int64_t bytes_each = sizeof(double) + 3 * lb_width_of(lb_stage_of(x->dtype));
+	return lb_share(exec, x->shape[last - 1], GRAIN / work + 1, lb_bytes_of(n, bytes_each, 1), turn_position, &job);
 }
