@@ -151,7 +151,11 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 	for (int64_t i = 0; i < p->n_ordered; i += LB_CUT_ROWS)
 		blocks[i / LB_CUT_ROWS] = lb_quant_panels_rows(p, i);
 	int64_t line = task % tasks->columns * LB_PANEL_COLUMNS, lines = least(p->n - line, LB_PANEL_COLUMNS);
-	memset(room->sums, 0, (size_t)(rows_of(p) * LB_PANEL_COLUMNS) * sizeof *room->sums);
+	/* where the result is one of floats, and has room for all that AMX makes of it */
+	bool in_place = p->dtype == LB_F32 && lines == LB_PANEL_COLUMNS && p->n_ordered <= p->m && p->k > 0;
+	int64_t plain = p->k > 0 ? p->n_ordered : 0; /* the first row of those that begin with 0 */
+	memset(room->sums + plain * LB_PANEL_COLUMNS, 0,
+	       (size_t)((rows_of(p) - plain) * LB_PANEL_COLUMNS) * sizeof *room->sums);
 	for (int64_t at = 0; at < p->k; at += panel.depth) {
 		int64_t group = at / panel.group, from = group % GROUPS;
 		if (from == 0)
@@ -163,15 +167,19 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 			(p->parts ? tiles->pack_strip_pairs : tiles->pack_strip)(
 			    panel.e2m1, (const uint8_t *)p->w->words + (line + i) * p->w->words_row + at / 2,
 			    p->w->words_row, lines - i, panel.depth, room->codes + i / LB_STRIP * panel.codes_apart);
+		struct lb_panel_sums sums = { at ? room->sums : NULL, room->sums, LB_PANEL_COLUMNS, LB_PANEL_COLUMNS };
+		if (in_place && at + panel.depth == p->k) {
+			sums.to = (float *)(void *)p->to + line;
+			sums.to_row = p->n;
+		}
 		if (p->n_ordered)
 			(p->tiles ? tiles->multiply_panel_amx
-				  : tiles->multiply_panel_parts)(&panel, p->n_ordered, blocks, p->parts, at, room->sums,
-								 LB_PANEL_COLUMNS);
+				  : tiles->multiply_panel_parts)(&panel, p->n_ordered, blocks, p->parts, at, sums);
 		if (p->n_ordered < p->m)
 			tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at,
 					      room->sums + p->n_ordered * LB_PANEL_COLUMNS, LB_PANEL_COLUMNS);
 	}
-	for (int64_t i = 0; i < p->m; i++)
+	for (int64_t i = in_place ? p->n_ordered : 0; i < p->m; i++)
 		tiles->convert(p->dtype, LB_F32)(lines, p->to + (i * p->n + line) * lb_width_of(p->dtype),
 						 room->sums + i * LB_PANEL_COLUMNS, NULL, NULL);
 }

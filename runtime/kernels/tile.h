@@ -132,6 +132,13 @@ struct lb_amx_rows {
 	int32_t *shifts;
 };
 
+/* Where a panel's products with rows of x are added to and put, `*_row` floats from row to row; from NULL: to 0. */
+struct lb_panel_sums {
+	const float *from;
+	float *to;
+	int64_t from_row, to_row;
+};
+
 /* Of floats: how many are NaN, below 0, -0. */
 struct lb_keys_seen {
 	int64_t nan, below, negative_zeros;
@@ -288,10 +295,10 @@ struct lb_tiles {
 	bool (*order_parts)(int64_t n, const float *x, int parts, int group, int row, const struct lb_amx_rows *to);
 	/* As multiply_panel, m a multiple of LB_CUT_ROWS / 2; parts = 0: of bytes. */
 	void (*multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
-				   int64_t first, float *sums, int64_t sums_row);
+				   int64_t first, struct lb_panel_sums sums);
 	/* The same, bit for bit, for a debugger's call, which must not use tiles. */
 	void (*multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
-				     int64_t first, float *sums, int64_t sums_row);
+				     int64_t first, struct lb_panel_sums sums);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
 	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);
 };

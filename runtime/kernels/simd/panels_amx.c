@@ -147,9 +147,23 @@ INSIDE void go_on(struct place *place, int64_t spans)
 	place->strip++;
 }
 
+INSIDE __m512 load_sums(const struct lb_panel_sums *sums, int row, int column)
+{
+	return sums->from ? _mm512_loadu_ps(sums->from + row * sums->from_row + column) : _mm512_setzero_ps();
+}
+
+/* Those of the rows that follow. */
+INSIDE struct lb_panel_sums sums_after(struct lb_panel_sums sums, int64_t rows)
+{
+	if (sums.from)
+		sums.from += rows * sums.from_row;
+	sums.to += rows * sums.to_row;
+	return sums;
+}
+
 /* Some rows with the panel. */
 INSIDE void multiply(const struct way way, const int rows, const struct lb_panel *panel, const struct lb_amx_rows *x,
-		     int64_t first, float *sums, int64_t sums_row)
+		     int64_t first, struct lb_panel_sums sums)
 {
 	int32_t results[2][SUMS] __attribute__((aligned(64)));
 	int64_t spans = panel->depth / way.span, all = LB_STRIPS * spans, each = panel->group / way.span;
@@ -180,11 +194,11 @@ INSIDE void multiply(const struct way way, const int rows, const struct lb_panel
 		}
 		if (t < 0)
 			continue;
-		float *to = sums + now.strip * LB_STRIP;
+		int column = now.strip * LB_STRIP;
 		if (now.span == 0)
 			LB_UNROLL
 		for (int r = 0; r < rows; r++)
-			sum[r] = _mm512_loadu_ps(to + r * sums_row);
+			sum[r] = load_sums(&sums, r, column);
 		int64_t group = now.span / each, scales_at = now.strip * panel->scales_apart + group * LB_STRIP;
 		__m512 scale = _mm512_loadu_ps(panel->scales + scales_at);
 		LB_UNROLL
@@ -200,7 +214,7 @@ INSIDE void multiply(const struct way way, const int rows, const struct lb_panel
 		if (now.span + 1 == spans)
 			LB_UNROLL
 		for (int r = 0; r < rows; r++)
-			_mm512_storeu_ps(to + r * sums_row, sum[r]);
+			_mm512_storeu_ps(sums.to + r * sums.to_row + column, sum[r]);
 		go_on(&now, spans);
 	}
 }
@@ -236,7 +250,7 @@ __attribute__((noinline)) static __m512 sum_span(const struct way way, const uin
 
 /* As multiply() does it, where tiles must not be used. */
 static void multiply_by_hand(const struct way way, const struct lb_panel *panel, int rows, const struct lb_amx_rows *x,
-			     int64_t first, float *sums, int64_t sums_row)
+			     int64_t first, struct lb_panel_sums sums)
 {
 	enum { NO_DENORMALS = 0x8040 };
 	unsigned int before = _mm_getcsr();
@@ -249,12 +263,12 @@ static void multiply_by_hand(const struct way way, const struct lb_panel *panel,
 			int64_t group = at / way.span, scales_at = strip * panel->scales_apart + group * LB_STRIP;
 			const float *totals = x->sums + (first / way.span + group) * LB_CUT_ROWS;
 			for (int r = 0; r < rows; r++) {
-				float *to = sums + r * sums_row + strip * LB_STRIP;
+				float *to = sums.to + r * sums.to_row + strip * LB_STRIP;
+				__m512 sum = at ? _mm512_loadu_ps(to) : load_sums(&sums, r, strip * LB_STRIP);
 				_mm_setcsr(before | NO_DENORMALS);
 				__m512 product = sum_span(way, codes, elements + r * TOGETHER * 2);
 				_mm_setcsr(before);
-				__m512 sum = _mm512_fmadd_ps(product, _mm512_loadu_ps(panel->scales + scales_at),
-							     _mm512_loadu_ps(to));
+				sum = _mm512_fmadd_ps(product, _mm512_loadu_ps(panel->scales + scales_at), sum);
 				if (!way.e2m1)
 					sum = _mm512_fmadd_ps(_mm512_set1_ps(totals[r]),
 							      _mm512_loadu_ps(panel->biases + scales_at), sum);
@@ -264,30 +278,30 @@ static void multiply_by_hand(const struct way way, const struct lb_panel *panel,
 }
 
 void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
-					       int parts, int64_t first, float *sums, int64_t sums_row)
+					       int parts, int64_t first, struct lb_panel_sums sums)
 {
 	const struct way way = { panel->e2m1, parts, panel->group, 2 };
 	for (int64_t i = 0; i < m; i += LB_CUT_ROWS)
 		multiply_by_hand(way, panel, (int)(m - i < LB_CUT_ROWS ? m - i : LB_CUT_ROWS), x + i / LB_CUT_ROWS,
-				 first, sums + i * sums_row, sums_row);
+				 first, sums_after(sums, i));
 }
 
 /* ---- kinds ---- */
 
-typedef void function(const struct lb_panel *, int64_t, const struct lb_amx_rows *, int64_t, float *, int64_t);
+typedef void function(const struct lb_panel *, int64_t, const struct lb_amx_rows *, int64_t, struct lb_panel_sums);
 
 /* Each kind and number of rows, compiled by itself. */
 #define KIND(name, e2m1, parts, span) \
 	static void name(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int64_t first, \
-			 float *sums, int64_t sums_row) \
+			 struct lb_panel_sums sums) \
 	{ \
 		const struct way way = { e2m1, parts, span, parts ? 2 : 1 }; \
 		begin(way, LB_CUT_ROWS); \
-		for (; m >= LB_CUT_ROWS; m -= LB_CUT_ROWS, x++, sums += LB_CUT_ROWS * sums_row) \
-			multiply(way, LB_CUT_ROWS, panel, x, first, sums, sums_row); \
+		for (; m >= LB_CUT_ROWS; m -= LB_CUT_ROWS, x++, sums = sums_after(sums, LB_CUT_ROWS)) \
+			multiply(way, LB_CUT_ROWS, panel, x, first, sums); \
 		if (m > 0) { \
 			begin(way, LB_CUT_ROWS / 2); \
-			multiply(way, LB_CUT_ROWS / 2, panel, x, first, sums, sums_row); \
+			multiply(way, LB_CUT_ROWS / 2, panel, x, first, sums); \
 		} \
 		lb_amx_end(); \
 	}
@@ -304,13 +318,13 @@ PARTS(2)
 PARTS(3)
 
 void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
-					     int parts, int64_t first, float *sums, int64_t sums_row)
+					     int parts, int64_t first, struct lb_panel_sums sums)
 {
 	static function *const bytes[] = { affine_bytes, affine_bytes, e2m1_bytes, small_bytes };
 	static function *const of_parts[][4] = { { affine_1_32, affine_1, e2m1_1, small_1 },
 						 { affine_2_32, affine_2, e2m1_2, small_2 },
 						 { affine_3_32, affine_3, e2m1_3, small_3 } };
 	int kind = panel->group == 16 ? 3 : panel->e2m1 ? 2 : panel->group > 32;
-	(parts ? of_parts[parts - 1] : bytes)[kind](panel, m, x, first, sums, sums_row);
+	(parts ? of_parts[parts - 1] : bytes)[kind](panel, m, x, first, sums);
 }
 #endif
