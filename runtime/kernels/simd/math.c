@@ -115,13 +115,13 @@ static inline f64v pick_f64(i64v mask, f64v a, f64v b)
 	VWITHIN(name, f32, float, f32v, i32v, MVEC_F32(v, f), low_f32, high_f32, below, above, inside) \
 	VWITHIN(name, f64, double, f64v, i64v, MVEC_F64(v, f), low_f64, high_f64, below, above, inside)
 #define IS_ZERO(V, x) EVERY(V, 0)
-#define IS_NAN(V, x) EVERY(V, NAN)
+#define IS_NAN(V, x) (((x) - (x)) / ((x) - (x))) /* the processor's own, with its sign, as of libmvec */
 #define IS_ONE(V, x) EVERY(V, 1)
 #define IS_MINUS_ONE(V, x) EVERY(V, -1)
 #define IS_INF(V, x) EVERY(V, INFINITY)
 #define IS_MINUS_INF(V, x) EVERY(V, -INFINITY)
-#define IS_POLE_AT_ZERO(V, x) PICK((x) == 0, EVERY(V, -INFINITY), EVERY(V, NAN))
-#define IS_POLE_AT_ONE(V, x) PICK((x) * (x) == 1, (x) * INFINITY, EVERY(V, NAN))
+#define IS_POLE_AT_ZERO(V, x) PICK((x) == 0, EVERY(V, -INFINITY), IS_NAN(V, x))
+#define IS_POLE_AT_ONE(V, x) PICK((x) * (x) == 1, (x) * INFINITY, IS_NAN(V, x))
 
 #else
 #define VMATH1(name, fn) \
@@ -193,7 +193,7 @@ VMATH2(arctan2, f64, double, f64v, MVEC_F64(vv, atan2))
 		V p = f(PICK(finite, PICK(zero, EVERY(V, 1), size), x), y); \
 		V of_zero = PICK(y < 0, EVERY(V, INFINITY), PICK(y > 0, EVERY(V, 0), EVERY(V, 1))); \
 		V of_size = (V)((I)PICK(zero, of_zero, p) | (is_odd & sign & (I)x)); \
-		return PICK(finite, PICK((x < 0) & ~is_whole, EVERY(V, NAN), of_size), p); \
+		return PICK(finite, PICK((x < 0) & ~is_whole, IS_NAN(V, x), of_size), p); \
 	} \
 	static inline V power_of_##s(V x, V y) \
 	{ \
