@@ -235,8 +235,8 @@ static bool take_pool(void)
 void lb_parallel_seats(const struct lb_exec *exec, int64_t n, int64_t pieces, int64_t n_seats, lb_seat_work *work,
 		       void *arg)
 {
-	if (n_seats > pieces)
-		n_seats = pieces;
+	pieces = pieces > COUNT ? COUNT : pieces;
+	n_seats = n_seats > pieces ? pieces : n_seats;
 	if (!exec->threads || n_seats < 2 || !take_pool()) {
 		work(arg, 0, 0, n);
 		return;
