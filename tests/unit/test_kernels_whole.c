@@ -828,23 +828,31 @@ static void norm_rows(void **state)
 	enum { MOST = 700 };
 	static float x[MOST], weight[MOST], bias[MOST], y[MOST], first[MOST];
 	static const struct {
-		double offset, range, eps;
-	} kinds[] = { { 0, 1, 1e-5 },   { 5000, 0.5, 1e-5 }, { -3, 1e-12, 1e-12 }, { 0, 1e-33, 0 },
-		      { 1e4, 0, 1e-5 }, { 0, 1e30, 1e-5 },   { 3e38, 3e37, 0 } };
-	for (int kind = 0; kind < 7; kind++)
+		double offset, range, eps, slope, first; /* further than the one before; of element 0 */
+	} kinds[] = { { 0, 1, 1e-5, 0, 0 },        { 5000, 0.5, 1e-5, 0, 0 }, { -3, 1e-12, 1e-12, 0, 0 },
+		      { 0, 1e-33, 0, 0, 0 },       { 1e4, 0, 1e-5, 0, 0 },    { 0, 1e30, 1e-5, 0, 0 },
+		      { 3e38, 3e37, 0, 0, 0 },     { 0, 1, 1e-5, 0.5, 0 },    { 7, 1, 1e-5, 0, 1e6 },
+		      { 1e6, 1, 1e-5, 0, -1e6 },   { 0, 1e-20, 0, 0, 0 },     { 16777216, 2, 0, 0, 0 },
+		      { 0, 1e-3, 1e-5, 0, 1e-22 }, { 0, 1, 1e-5, 0, 1e20 } };
+	for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
 		for (int n = 1; n <= MOST; n += n < 140 ? 3 : 61)
 			for (int way = 0; way < 8; way++) {
 				bool center = way & 1;
 				const float *w = way & 2 ? weight : NULL, *b = way & 4 ? bias : NULL;
-				double eps = kinds[kind].eps, mean = 0, squares = 0;
+				double eps = kinds[kind].eps, squares = 0;
+				long double sum = 0;
 				for (int i = 0; i < n; i++) {
 					double far = (double)(draw() % 2001) / 1000 - 1;
-					x[i] = (float)(kinds[kind].offset + far * kinds[kind].range);
+					x[i] = (float)(kinds[kind].offset + far * kinds[kind].range +
+						       kinds[kind].slope * i);
 					weight[i] = (float)(draw() % 100) / 50;
 					bias[i] = (float)(draw() % 100) / 50 - 1;
 				}
+				if (kinds[kind].first != 0)
+					x[0] = (float)kinds[kind].first;
 				for (int i = 0; i < n && center; i++)
-					mean += x[i] / (double)n;
+					sum += x[i];
+				double mean = (double)(sum / n);
 				for (int i = 0; i < n; i++)
 					squares += (x[i] - mean) * (x[i] - mean);
 				double scale = 1 / sqrt(squares / n + eps);

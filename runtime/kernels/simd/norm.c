@@ -1,8 +1,8 @@
-/* Rows of norms and rotations. Sums are kept in LB_ROW_LANES lanes of double, so that their bits do
- * not depend on the instruction set. */
+/* Rows of norms and rotations. Sums are kept in LB_ROW_LANES lanes of double, or of float for few elements at a time, so that
+ * their bits do not depend on the instruction set. */
 #include <math.h>
 
-#include "kernels/simd/tiles.h"
+#include "kernels/simd/vectors.h"
 
 #define NORM(name, T) \
 	static double name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, bool center) \
@@ -35,59 +35,87 @@
 NORM(norm_any_f32, float)
 NORM(norm_f64, double)
 
-/* A mean as the sum of two floats: what is left of x without the first is exact where x is near it, so that x less both has no
- * more error than a float. */
-struct mean {
-	float high, low;
+/* Of all x - near: their sum, and that of their squares. */
+struct moments {
+	double sum, squares;
 };
 
-static double sum_of(int64_t n, const float *x)
+static inline __attribute__((always_inline)) struct moments moments_of(const bool center, int64_t n, const float *x,
+								       float near)
 {
-	double lanes[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
-	int64_t at = 0;
-	for (; at + LB_ROW_LANES <= n; at += LB_ROW_LANES)
-		LB_EACH(i, LB_ROW_LANES) lanes[i] += (double)x[at + i];
-	for (int64_t i = 0; at + i < n; i++)
-		lanes[i] += (double)x[at + i];
-	return lb_total(lanes);
-}
-
-static double squares_of(int64_t n, const float *x, struct mean mean)
-{
-	double lanes[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
-	int64_t at = 0;
-	for (; at + LB_ROW_LANES <= n; at += LB_ROW_LANES) {
-		lb_prefetch(x + n + at, LB_ROW_LANES * sizeof *x);
-		LB_EACH(i, LB_ROW_LANES)
-		{
-			double far = (double)(x[at + i] - mean.high - mean.low);
-			lanes[i] += far * far;
+	double sums[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
+	double squares[LB_ROW_LANES] __attribute__((aligned(64))) = { 0 };
+	int64_t at = 0, whole = n / LB_ROW_LANES * LB_ROW_LANES;
+	while (at < whole) {
+		lb_floats some[LB_ROW_VECTORS] = { 0 }, some_squares[LB_ROW_VECTORS] = { 0 };
+		int64_t end = whole - at < LB_ROW_STRETCH ? whole : at + LB_ROW_STRETCH;
+		for (; at < end; at += LB_ROW_LANES) {
+			lb_prefetch(x + n + at, LB_ROW_LANES * sizeof *x);
+			LB_UNROLL
+			for (int k = 0; k < LB_ROW_VECTORS; k++) {
+				lb_floats far = lb_load(x + at + k * LB_FLOATS);
+				if (center)
+					some[k] += far -= near;
+				some_squares[k] += far * far;
+			}
 		}
+		if (center)
+			lb_add_to_lanes(sums, some);
+		lb_add_to_lanes(squares, some_squares);
 	}
 	for (int64_t i = 0; at + i < n; i++) {
-		double far = (double)(x[at + i] - mean.high - mean.low);
-		lanes[i] += far * far;
+		double far = (double)(x[at + i] - near);
+		sums[i] += far;
+		squares[i] += far * far;
 	}
-	return lb_total(lanes);
+	return (struct moments){ center ? lb_total(sums) : 0, lb_total(squares) };
 }
 
-/* In float but for the sums; where that is not enough for the magnitudes, in double. */
+/* The mean as the sum of two floats: what is left of x without the first is exact where x is near it, so that x less both has
+ * no more error than a float. */
+struct figures {
+	float high, low;
+	double variance;
+};
+
+/* Moments about a number that is far from the mean, beside the deviation, say little of it, but a nearer number. */
+static struct figures figures_of(int64_t n, const float *x)
+{
+	enum { TRIES = 3 };
+	double first[LB_ROW_LANES] = { 0 };
+	int64_t some = n < LB_ROW_LANES ? n : LB_ROW_LANES;
+	LB_EACH(i, some) first[i] = (double)x[i];
+	double mean = lb_total(first) / (double)some;
+	for (int i = 0; i < TRIES; i++) {
+		float near = (float)mean;
+		struct moments moments = moments_of(true, n, x, near);
+		double off = moments.sum / (double)n, variance = moments.squares / (double)n - off * off;
+		mean = (double)near + off;
+		if (off * off <= variance) {
+			float high = (float)mean;
+			return (struct figures){ high, (float)(mean - (double)high), variance };
+		}
+	}
+	return (struct figures){ .variance = (double)NAN };
+}
+
+/* In float but for the sums of many; in double where that is not enough for the magnitudes. */
 static double norm_f32(int64_t n, float *to, const float *x, const float *weight, const float *bias, double eps,
 		       bool center)
 {
-	double average = center ? sum_of(n, x) / (double)n : 0;
-	struct mean mean = { .high = (float)average };
-	mean.low = (float)(average - (double)mean.high);
-	double scale = 1 / sqrt(squares_of(n, x, mean) / (double)n + eps);
-	if (!(scale > 1e-30 && scale < 1e30))
+	struct figures f =
+	    center ? figures_of(n, x) : (struct figures){ .variance = moments_of(false, n, x, 0).squares / (double)n };
+	double scale = 1 / sqrt(f.variance + eps);
+	/* so that no square that vanished counts */
+	if (!(scale > 1e-30 && scale < 1e12))
 		return norm_any_f32(n, to, x, weight, bias, eps, center);
 	float by = (float)scale;
 	if (weight && bias)
-		LB_EACH(i, n) to[i] = (x[i] - mean.high - mean.low) * by * weight[i] + bias[i];
+		LB_EACH(i, n) to[i] = (x[i] - f.high - f.low) * by * weight[i] + bias[i];
 	else if (weight)
-		LB_EACH(i, n) to[i] = (x[i] - mean.high - mean.low) * by * weight[i];
+		LB_EACH(i, n) to[i] = (x[i] - f.high - f.low) * by * weight[i];
 	else
-		LB_EACH(i, n) to[i] = (x[i] - mean.high - mean.low) * by;
+		LB_EACH(i, n) to[i] = (x[i] - f.high - f.low) * by;
 	if (bias && !weight)
 		LB_EACH(i, n) to[i] += bias[i];
 	return scale;

@@ -4,22 +4,19 @@
 
 #include "kernels/simd/vectors.h"
 
-/* Elements whose powers are summed in float: 8 in each lane. */
-enum { STRETCH = 8 * LB_ROW_LANES, VECTORS = LB_ROW_LANES / LB_FLOATS };
-
 static float largest(int64_t n, const float *x)
 {
-	lb_floats most[VECTORS];
+	lb_floats most[LB_ROW_VECTORS];
 	float top = x[0];
 	LB_UNROLL
-	for (int k = 0; k < VECTORS; k++)
+	for (int k = 0; k < LB_ROW_VECTORS; k++)
 		most[k] = lb_every(top);
 	int64_t at = 0;
 	for (; at + LB_ROW_LANES <= n; at += LB_ROW_LANES)
 		LB_UNROLL
-	for (int k = 0; k < VECTORS; k++)
+	for (int k = 0; k < LB_ROW_VECTORS; k++)
 		most[k] = lb_larger(lb_load(x + at + k * LB_FLOATS), most[k]);
-	for (int k = 1; k < VECTORS; k++)
+	for (int k = 1; k < LB_ROW_VECTORS; k++)
 		most[0] = lb_larger(most[k], most[0]);
 	for (int i = 0; i < LB_FLOATS; i++)
 		top = most[0][i] > top ? most[0][i] : top;
@@ -32,21 +29,18 @@ static float largest(int64_t n, const float *x)
 static inline void powers_of(int64_t n, float *to, const float *x, float top, double *lanes)
 {
 	for (int64_t at = 0; at < n;) {
-		lb_floats sums[VECTORS] = { 0 };
-		int64_t end = n - at < STRETCH ? n : at + STRETCH;
+		lb_floats sums[LB_ROW_VECTORS] = { 0 };
+		int64_t end = n - at < LB_ROW_STRETCH ? n : at + LB_ROW_STRETCH;
 		for (; at < end; at += LB_ROW_LANES) {
 			lb_prefetch(x + n + at, LB_ROW_LANES * sizeof *x);
 			LB_UNROLL
-			for (int k = 0; k < VECTORS; k++) {
+			for (int k = 0; k < LB_ROW_VECTORS; k++) {
 				lb_floats power = lb_exp_below(lb_load(x + at + k * LB_FLOATS) - top);
 				lb_store(to + at + k * LB_FLOATS, power);
 				sums[k] += power;
 			}
 		}
-		float some[LB_ROW_LANES] __attribute__((aligned(64)));
-		for (int k = 0; k < VECTORS; k++)
-			lb_store(some + k * LB_FLOATS, sums[k]);
-		LB_EACH(i, LB_ROW_LANES) lanes[i] += (double)some[i];
+		lb_add_to_lanes(lanes, sums);
 	}
 }
 

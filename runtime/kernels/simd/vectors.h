@@ -17,6 +17,9 @@ enum { LB_VECTOR_BYTES = 16 };
 #endif
 enum { LB_FLOATS = LB_VECTOR_BYTES / 4 };
 
+/* Rows are summed in float for LB_ROW_STRETCH elements, which is 8 for each of LB_ROW_LANES, and then in double. */
+enum { LB_ROW_VECTORS = LB_ROW_LANES / LB_FLOATS, LB_ROW_STRETCH = 8 * LB_ROW_LANES };
+
 typedef float lb_floats __attribute__((vector_size(LB_VECTOR_BYTES)));
 typedef int32_t lb_ints __attribute__((vector_size(LB_VECTOR_BYTES)));
 
@@ -37,6 +40,14 @@ static inline lb_floats lb_load(const float *from)
 static inline void lb_store(float *to, lb_floats x)
 {
 	memcpy(to, &x, sizeof x);
+}
+
+static inline void lb_add_to_lanes(double lanes[LB_ROW_LANES], const lb_floats sums[LB_ROW_VECTORS])
+{
+	float some[LB_ROW_LANES] __attribute__((aligned(64)));
+	for (int k = 0; k < LB_ROW_VECTORS; k++)
+		lb_store(some + k * LB_FLOATS, sums[k]);
+	LB_EACH(i, LB_ROW_LANES) lanes[i] += (double)some[i];
 }
 
 #if defined __AVX512F__
