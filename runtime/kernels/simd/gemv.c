@@ -85,8 +85,17 @@ COMBINE(f64, double, double, PLAIN)
 /* Columns of 16 that combine takes at once: sums and products of two vectors stay in registers. */
 enum { WIDE = 4 };
 
+/* Rows that one vector or two are multiplied by at once, far from each other. Of halves, whose rows take longer to widen than to
+ * read, fewer, or what the processor reads ahead by itself, do not keep every memory busy: they are AHEAD bytes ahead in the L2
+ * cache. */
+enum { STREAMS = 8, AHEAD = 4096, LINE = 64 };
+INSIDE int streams_of(int dtype)
+{
+	return dtype == LB_F32 ? TOGETHER : STREAMS;
+}
+
 /* What DOTS makes of four rows' lanes. */
-INSIDE __m128 fold(__m512 lanes[TOGETHER])
+INSIDE __m128 fold(const __m512 lanes[TOGETHER])
 {
 	__m128 quarters[TOGETHER];
 	LB_UNROLL
@@ -99,51 +108,62 @@ INSIDE __m128 fold(__m512 lanes[TOGETHER])
 	return _mm_movelh_ps(a, b) + _mm_movehl_ps(b, a);
 }
 
-/* Four rows with one vector or two: each element of a row is loaded once. */
+/* Each element of a row is loaded once. */
 INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *const x[2],
-		    const char *const rows[TOGETHER], __m128 sums[2])
+		    const char *const rows[STREAMS], float sums[2][STREAMS])
 {
-	__m512 lanes[2][TOGETHER];
+	const int width = dtype == LB_F32 ? 4 : 2, streams = streams_of(dtype);
+	__m512 lanes[2][STREAMS];
 	for (int v = 0; v < vectors; v++) {
 		LB_UNROLL
-		for (int r = 0; r < TOGETHER; r++)
+		for (int r = 0; r < streams; r++)
 			lanes[v][r] = _mm512_setzero_ps();
 	}
-	for (int64_t i = 0; i < k; i += LANES) {
-		__mmask16 some = lb_some_of(k, i);
-		__m512 factors[2];
-		for (int v = 0; v < vectors; v++)
-			factors[v] = _mm512_maskz_loadu_ps(some, x[v] + i);
-		LB_UNROLL
-		for (int r = 0; r < TOGETHER; r++) {
-			__m512 row = lb_widened(dtype, rows[r], i, some);
+	for (int64_t line = 0; line < k; line += LINE / width) {
+		if (dtype != LB_F32) {
+			LB_UNROLL
+			for (int r = 0; r < streams; r++)
+				__builtin_prefetch(rows[r] + line * width + AHEAD, 0, 2);
+		}
+		for (int64_t i = line; i < line + LINE / width; i += LANES) {
+			__mmask16 some = lb_some_of(k, i);
+			__m512 factors[2];
 			for (int v = 0; v < vectors; v++)
-				lanes[v][r] += factors[v] * row;
+				factors[v] = _mm512_maskz_loadu_ps(some, x[v] + i);
+			LB_UNROLL
+			for (int r = 0; r < streams; r++) {
+				__m512 row = lb_widened(dtype, rows[r], i, some);
+				for (int v = 0; v < vectors; v++)
+					lanes[v][r] += factors[v] * row;
+			}
 		}
 	}
-	for (int v = 0; v < vectors; v++)
-		sums[v] = fold(lanes[v]);
+	for (int v = 0; v < vectors; v++) {
+		LB_UNROLL
+		for (int r = 0; r < streams; r += TOGETHER)
+			_mm_storeu_ps(sums[v] + r, fold(lanes[v] + r));
+	}
 }
 
 INSIDE void dots_few(const int dtype, const struct lb_vectors *c, int64_t n, int64_t k)
 {
-	int64_t width = dtype == LB_F32 ? 4 : 2, apart = (n + TOGETHER - 1) / TOGETHER;
+	int64_t width = dtype == LB_F32 ? 4 : 2, streams = streams_of(dtype), apart = (n + streams - 1) / streams;
 	for (int64_t j = 0; j < apart; j++) {
-		const char *rows[TOGETHER];
-		for (int64_t r = 0; r < TOGETHER; r++)
+		const char *rows[STREAMS];
+		for (int64_t r = 0; r < streams; r++)
 			rows[r] =
 			    (const char *)c->rows + (j + r * apart < n ? j + r * apart : n - 1) * c->stride * width;
 		for (int64_t v = 0; v < c->n; v += 2) {
 			const float *x[2] = { (const float *)c->x + v * c->x_row,
 					      (const float *)c->x + (v + 1) * c->x_row };
 			int64_t vectors = c->n - v < 2 ? 1 : 2;
-			__m128 sums[2];
+			float sums[2][STREAMS];
 			if (vectors == 2)
 				dots_of(dtype, 2, k, x, rows, sums);
 			else
 				dots_of(dtype, 1, k, x, rows, sums);
 			for (int64_t i = 0; i < vectors; i++)
-				for (int64_t r = 0; r < TOGETHER && j + r * apart < n; r++)
+				for (int64_t r = 0; r < streams && j + r * apart < n; r++)
 					((float *)c->to)[(v + i) * c->to_row + j + r * apart] = sums[i][r];
 		}
 	}
