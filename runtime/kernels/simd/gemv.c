@@ -123,7 +123,7 @@ INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *
 		if (dtype != LB_F32) {
 			LB_UNROLL
 			for (int r = 0; r < streams; r++)
-				__builtin_prefetch(rows[r] + line * width + AHEAD, 0, 2);
+				lb_prefetch(rows[r] + line * width + AHEAD, LINE);
 		}
 		for (int64_t i = line; i < line + LINE / width; i += LANES) {
 			__mmask16 some = lb_some_of(k, i);

@@ -104,7 +104,7 @@ CHAINS(chains_f64, double, double)
 			for (int i = 0; i < n_lines; i++) { \
 				const char *line = (const char *)((const T *)from[i] + at); \
 				widen_##name(m, lines[i], (const T *)(const void *)line); \
-				lb_prefetch_l2(line + ahead, STRETCH * sizeof(T)); \
+				lb_prefetch(line + ahead, STRETCH * sizeof(T)); \
 			} \
 			turn_##bytes(m, turned, lines); \
 			chains(m, scan->reverse, scan->inclusive, turned, sums); \

@@ -26,15 +26,9 @@
 #endif
 
 /* Asks for what will be read soon: the next row, most often, which a processor does not foresee across pages. It need not be
- * there. */
+ * memory. To the L2 cache: what lies powers of two apart has few places in the first, and what waits for memory to come there
+ * takes the place of what is read now (Zen 4: norms 1.4 times as long). */
 static inline void lb_prefetch(const void *from, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += 64)
-		__builtin_prefetch((const char *)from + at);
-}
-
-/* The same to the L2 cache: what lies powers of two apart has few places in the first. */
-static inline void lb_prefetch_l2(const void *from, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += 64)
 		__builtin_prefetch((const char *)from + at, 0, 2);
