@@ -64,8 +64,8 @@ static bool takes(ggml_backend_buffer_type_t type, struct ggml_tensor *w)
 
 struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed, struct store *ret)
 {
-	static const enum ggml_type types[] = { GGML_TYPE_F32,  GGML_TYPE_F16,  GGML_TYPE_BF16,
-						GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_MXFP4 };
+	static const enum ggml_type types[] = { GGML_TYPE_F32,  GGML_TYPE_F16,   GGML_TYPE_BF16, GGML_TYPE_Q4_0,
+						GGML_TYPE_Q4_1, GGML_TYPE_MXFP4, GGML_TYPE_Q4_0, GGML_TYPE_MXFP4 };
 	ggml_backend_dev_t device = ggml_backend_get_device(backend);
 	ggml_backend_dev_get_extra_bufts_t extra_types =
 	    (ggml_backend_dev_get_extra_bufts_t)ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device),
@@ -78,7 +78,7 @@ struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, ui
 			ret->buffer = ggml_backend_alloc_ctx_tensors_from_buft(ret->tensors, *type);
 	if (!ret->buffer)
 		store_allocate(ret);
-	store_fill(w, peer_weights(format == MXFP4 ? MXFP4 : Q4, n * k, seed));
+	store_fill(w, peer_weights(format, n * k, seed));
 	return w;
 }
 

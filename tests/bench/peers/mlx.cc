@@ -205,6 +205,8 @@ static bool prepare(const struct row *row)
 		now.graph = attention;
 		break;
 	case QUANT:
+		if (row->dtype > MXFP4)
+			return false;
 		input(0, {m, k});
 		now.w = mlx_weight(row->dtype, false, n, k, 1);
 		now.graph = quantized;

@@ -87,6 +87,8 @@ bool mlx_llama_open(const struct row *row)
 {
 	bool plain = row->dtype != Q4;
 
+	if (row->dtype > Q4)
+		return false;
 	model.row = row;
 	model.embedding = {mlx_tensor(peer_weights(Q4, VOCAB * DIM, EMBEDDING_SEED), {VOCAB, DIM})};
 	model.last_norm = {mlx_tensor(peer_norm(LAST_NORM_SEED), {DIM})};

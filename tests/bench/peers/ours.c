@@ -11,6 +11,8 @@ static struct {
 static const lb_quant formats[] = {
 	[Q4... Q4_BIASED] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP },
 	[MXFP4] = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP },
+	[Q4_I8] = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = GROUP, .activations = LB_I8 },
+	[MXFP4_I8] = { .mode = LB_QUANT_MXFP4, .bits = 4, .group = GROUP, .activations = LB_I8 },
 };
 
 /* The runtime's own copy, as each peer makes one of its own. */

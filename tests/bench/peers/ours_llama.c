@@ -12,8 +12,8 @@ static struct {
 static lb_quantized weights(int64_t n, int64_t k, uint64_t seed)
 {
 	lb_tensor *w = ours_tensor(peer_weights(Q4, n * k, seed), LB_SHAPE(n, k));
-	if (model.row->dtype == Q4)
-		return ours_quantize(w, Q4);
+	if (model.row->dtype >= Q4)
+		return ours_quantize(w, model.row->dtype);
 	lb_eval(w);
 	return (lb_quantized){ .w = lb_keep(w) };
 }

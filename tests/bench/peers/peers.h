@@ -54,7 +54,16 @@ enum peer_kind {
 	QUANTIZE,
 	KINDS
 };
-enum peer_dtype { F32, F16, BF16, Q4, Q4_BIASED /* ggml's has biases, too */, MXFP4 };
+enum peer_dtype {
+	F32,
+	F16,
+	BF16,
+	Q4,
+	Q4_BIASED, /* ggml's has biases, too */
+	MXFP4,
+	Q4_I8, /* with x in 8 bits, as ggml has it anyway */
+	MXFP4_I8
+};
 
 struct row {
 	const char *name;
@@ -137,7 +146,7 @@ static inline float peer_weight(enum peer_dtype format, uint64_t seed, int64_t i
 {
 	static const float e2m1[16] = { 6, 0, .5, 1, 1.5, 2, 3, 4, 6, -.5, -1, -1.5, -2, -3, -4, -6 };
 	int code = peer_code(seed, i);
-	if (format == MXFP4) {
+	if (format == MXFP4 || format == MXFP4_I8) {
 		uint64_t bits = peer_hash(seed + 1, (uint64_t)(i / GROUP));
 		return e2m1[code] * (bits >> 63 ? 0x1p-6f : 0x1p-7f);
 	}

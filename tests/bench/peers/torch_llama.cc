@@ -80,6 +80,8 @@ static Tensor run()
 
 bool torch_llama_open(const struct row *row)
 {
+	if (row->dtype > Q4)
+		return false;
 	model.row = row;
 	model.embedding = torch_tensor(peer_weights(Q4, VOCAB * DIM, EMBEDDING_SEED), {VOCAB, DIM});
 	model.last_norm = torch_tensor(peer_norm(LAST_NORM_SEED), {DIM});
