@@ -12,6 +12,7 @@
  * Sums are kept in float over all of k and rounded once. */
 #include "base/plural.h"
 #include "kernels/layout.h"
+#include "kernels/pairs.h"
 #include "kernels/quant_panels.h"
 #include "kernels/share.h"
 
@@ -21,6 +22,7 @@ enum {
 	PANELS_LEAST = 3, /* rows of x for which codes are unpacked first */
 	PANELS_LEAST_ROUNDED = 5,
 	AMX_LEAST = 16,   /* rows of x from which on tiles are worth it */
+	PAIRS_LEAST = 8,  /* rows of x in bfloat16 which are multiplied as they are, without them */
 	AMX_LEAST_SMALL = 128, /* the same, in groups of 16, which fill a quarter of a tile */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
@@ -38,8 +40,9 @@ struct product {
 	struct lb_exec *exec;
 	const struct lb_tiles *tiles;
 	bool transpose, rounded;
-	bool amx;  /* may be used */
-	int parts; /* of an element of x, as AMX multiplies them; 0: x is in digits */
+	bool amx;   /* may be used */
+	bool pairs; /* x is bfloat16, and so multiplied, without AMX */
+	int parts;  /* of an element of x, as AMX multiplies them; 0: x is in digits */
 	int dtype;
 	int64_t m, n, k, x_row; /* x_row: from one row of `rows` to the next */
 	/* rows of x: axes other than the last, joined */
@@ -418,7 +421,7 @@ static bool multiply_panels(const struct product *p)
 			return false;
 	}
 	for (int64_t first = 0; first < p->m; first += most) {
-		int64_t m = least(p->m - first, most), half = LB_CUT_ROWS / 2;
+		int64_t m = least(p->m - first, most), half = p->pairs ? LB_PANEL_ROWS : LB_CUT_ROWS / 2;
 		int64_t rows = p->parts ? (m + half - 1) / half * half : p->amx ? m / half * half : 0;
 		struct lb_quant_panels panels = { .w = &p->w,
 						  .m = m,
@@ -427,7 +430,9 @@ static bool multiply_panels(const struct product *p)
 						  .n_ordered = rows,
 						  .ordered = ordered,
 						  .parts = p->parts,
-						  .tiles = p->amx,
+						  .by = p->pairs ? LB_BY_PAIRS
+							: p->amx ? LB_BY_TILES
+								 : LB_BY_HAND,
 						  .x = p->cuts,
 						  .dtype = p->dtype,
 						  .to = p->to + first * bytes };
@@ -521,7 +526,8 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	int64_t rows = many ? least(p.m, BLOCK) : panels ? 1 : AT_ONCE;
 	bool tiles = panels && p.m >= (p.w.group < LB_CUT_TOGETHER ? AMX_LEAST_SMALL : AMX_LEAST) && lb_may_use_amx();
 	p.amx = tiles && exec->amx;
-	p.parts = !tiles || rounded ? 0 : x->dtype == LB_BF16 ? 1 : x->dtype == LB_F16 ? 2 : LB_PARTS;
+	p.pairs = panels && !tiles && !rounded && x->dtype == LB_BF16 && p.m >= PAIRS_LEAST && lb_has_pairs();
+	p.parts = !(tiles || p.pairs) || rounded ? 0 : x->dtype == LB_BF16 ? 1 : x->dtype == LB_F16 ? 2 : LB_PARTS;
 	int64_t cuts = !cut || p.parts ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
 	bool in_place =
 	    many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;

@@ -172,9 +172,12 @@ static void multiply_columns(void *arg, void *scratch, int64_t task)
 			sums.to = (float *)(void *)p->to + line;
 			sums.to_row = p->n;
 		}
-		if (p->n_ordered)
-			(p->tiles ? tiles->multiply_panel_amx
-				  : tiles->multiply_panel_parts)(&panel, p->n_ordered, blocks, p->parts, at, sums);
+		if (p->n_ordered && p->by == LB_BY_PAIRS)
+			tiles->multiply_panel_pairs(&panel, p->n_ordered, blocks, at, sums);
+		else if (p->n_ordered)
+			(p->by == LB_BY_TILES
+			     ? tiles->multiply_panel_amx
+			     : tiles->multiply_panel_parts)(&panel, p->n_ordered, blocks, p->parts, at, sums);
 		if (p->n_ordered < p->m)
 			tiles->multiply_panel(&panel, p->m - p->n_ordered, p->x, at,
 					      room->sums + p->n_ordered * LB_PANEL_COLUMNS, LB_PANEL_COLUMNS);

@@ -7,16 +7,18 @@
 
 enum { LB_QUANT_PANELS_ROWS = 256 /* at most */ };
 
+/* By AMX; to the same bits without it, of parts; by AVX512-BF16, of one part. */
+enum lb_panels_by { LB_BY_TILES, LB_BY_HAND, LB_BY_PAIRS };
+
 struct lb_quant_panels {
 	const struct lb_quant_matrix *w; /* n rows of k codes */
 	int64_t m, n, k;
-	/* The first rows of x are multiplied by AMX, LB_CUT_ROWS / 2 or several times as many or none, and in its order: room of
-	 * lb_quant_panels_room(). As so many parts each; 0: cut into bytes. Of parts they are all rows, and some of zeros;
-	 * `tiles` being false these are multiplied without it, to the same bits. */
+	/* The first rows of x are in AMX's order, LB_CUT_ROWS / 2 or several times as many or none: room of
+	 * lb_quant_panels_room(). As so many parts each; 0: cut into bytes. Of parts they are all rows, and some of zeros. */
 	int64_t n_ordered;
 	void *ordered;
 	int parts;
-	bool tiles;
+	enum lb_panels_by by; /* what multiplies them; pairs: n_ordered is a multiple of LB_PANEL_ROWS */
 	const struct lb_cut *x; /* the others */
 	int dtype;
 	char *to; /* m rows of n elements */

@@ -123,6 +123,7 @@ struct lb_panel {
  * them for e2m1, and, for it, what is to be taken off the sums. */
 enum {
 	LB_CUT_ROWS = 16,
+	LB_PANEL_ROWS = 4, /* multiplied at once without tiles */
 	LB_PARTS = 3,
 	LB_PARTS_MOST = 0x7b000000 /* 2^119 as a float: 2^8 codes of it are no infinity */
 };
@@ -298,6 +299,9 @@ struct lb_tiles {
 				   int64_t first, struct lb_panel_sums sums);
 	/* The same, bit for bit, for a debugger's call, which must not use tiles. */
 	void (*multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
+				     int64_t first, struct lb_panel_sums sums);
+	/* The same with AVX512-BF16, of one part, m a multiple of LB_PANEL_ROWS; its bits are others. */
+	void (*multiply_panel_pairs)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
 				     int64_t first, struct lb_panel_sums sums);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
 	const struct lb_block_decoder *(*blocks)(enum lb_encoding encoding);

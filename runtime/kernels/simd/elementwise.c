@@ -100,6 +100,7 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.order_parts = LB_ISA_NAME(lb_tile_order_parts),
 	.multiply_panel_amx = LB_ISA_NAME(lb_tile_multiply_panel_amx),
 	.multiply_panel_parts = LB_ISA_NAME(lb_tile_multiply_panel_parts),
+	.multiply_panel_pairs = LB_ISA_NAME(lb_tile_multiply_panel_pairs),
 #endif
 	.softmax = LB_ISA_NAME(lb_tile_softmax),
 	.norm = LB_ISA_NAME(lb_tile_norm),

@@ -181,6 +181,8 @@ void LB_ISA_NAME(lb_tile_multiply_panel_amx)(const struct lb_panel *panel, int64
 					     int parts, int64_t first, struct lb_panel_sums sums);
 void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
 					       int parts, int64_t first, struct lb_panel_sums sums);
+void LB_ISA_NAME(lb_tile_multiply_panel_pairs)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
+					       int64_t first, struct lb_panel_sums sums);
 const struct lb_block_decoder *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
