@@ -122,7 +122,8 @@ INSIDE void add_span(const int rows, const int strips, const int planes, const i
 	}
 }
 
-/* Some rows of x with some strips, all of the panel's depth. */
+/* Some rows of x with some strips, all of the panel's depth. Registers have the sums of a span; those of the spans before are in
+ * the nearest cache. */
 INSIDE void multiply(const bool e2m1, const int planes, const int span, const int rows, const int strips,
 		     const struct lb_panel *panel, int first_strip, const struct lb_cut *x, int64_t first, float *sums,
 		     int64_t sums_row)
@@ -131,14 +132,9 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 	const float *scales = panel->scales + first_strip * panel->scales_apart;
 	const float *biases = panel->biases + first_strip * panel->scales_apart;
 	const int8_t *digits[ROWS];
-	__m512 sum[ROWS][STRIPS];
 	LB_UNROLL
-	for (int r = 0; r < rows; r++) {
+	for (int r = 0; r < rows; r++)
 		digits[r] = x[r].digits + first / 2;
-		LB_UNROLL
-		for (int c = 0; c < strips; c++)
-			sum[r][c] = _mm512_loadu_ps(sums + r * sums_row + c * LB_STRIP);
-	}
 	int64_t group = first / panel->group, ends = panel->group; /* of x; where it ends in the panel */
 	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT) {
 		__m512i whole[ROWS][STRIPS];
@@ -149,6 +145,8 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 		for (int c = 0; c < strips; c++)
 			whole[r][c] = _mm512_setzero_si512();
 		add_span(rows, strips, planes, span, codes, panel->codes_apart, digits, x->half, whole);
+		at += span;
+		bool with_biases = !e2m1 && at == ends;
 		LB_UNROLL
 		for (int r = 0; r < rows; r++) {
 			__m512 step = _mm512_set1_ps(x[r].steps[element / 8] * (e2m1 ? 0.5f : 1));
@@ -157,36 +155,27 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 				all += (uint32_t)x[r].wholes[element / 16 + i];
 			LB_UNROLL
 			for (int c = 0; c < strips; c++) {
+				float *to = sums + r * sums_row + c * LB_STRIP;
 				__m512 scale = _mm512_loadu_ps(scales + c * panel->scales_apart);
 				if (e2m1)
 					whole[r][c] = _mm512_sub_epi32(whole[r][c],
 								       _mm512_set1_epi32((int)(LB_E2M1_SHIFT * all)));
-				sum[r][c] = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(whole[r][c]), step), scale,
-							    sum[r][c]);
+				__m512 sum = _mm512_fmadd_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(whole[r][c]), step),
+							     scale, _mm512_loadu_ps(to));
+				if (with_biases)
+					sum = _mm512_fmadd_ps(_mm512_set1_ps(x[r].sums[group]),
+							      _mm512_loadu_ps(biases + c * panel->scales_apart), sum);
+				_mm512_storeu_ps(to, sum);
 			}
 			digits[r] += span / 2;
 		}
-		at += span;
 		if (at < ends)
 			continue;
-		LB_UNROLL
-		for (int r = 0; !e2m1 && r < rows; r++) {
-			__m512 all = _mm512_set1_ps(x[r].sums[group]);
-			LB_UNROLL
-			for (int c = 0; c < strips; c++)
-				sum[r][c] =
-				    _mm512_fmadd_ps(all, _mm512_loadu_ps(biases + c * panel->scales_apart), sum[r][c]);
-		}
 		group++;
 		ends += panel->group;
 		scales += LB_STRIP;
 		biases += LB_STRIP;
 	}
-	LB_UNROLL
-	for (int r = 0; r < rows; r++)
-		LB_UNROLL
-	for (int c = 0; c < strips; c++)
-		_mm512_storeu_ps(sums + r * sums_row + c * LB_STRIP, sum[r][c]);
 }
 
 /* Each kind, number of planes and length of a span, compiled by itself. */
@@ -200,8 +189,8 @@ INSIDE void multiply_all(const bool e2m1, const int planes, const int span, cons
 			 const struct lb_cut *x, int64_t first, float *sums, int64_t sums_row)
 {
 	int64_t done = 0;
-	PART(6, 2)
-	PART(4, 2)
+	PART(6, 4)
+	PART(4, 4)
 	PART(2, 4)
 	PART(1, 4)
 }
