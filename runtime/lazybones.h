@@ -878,8 +878,8 @@ LB_API lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype);
  * 2^-22 M at most, and none if all are whole multiples, below 2^22, of a power of two; M below
  * 2^-100 counts as 0. A row that is not finite stays as it is. Where the processor has AMX, 16
  * rows and more (128 in groups of 16) are multiplied as they are, in as many bfloat16 as make up
- * an element, and with AVX512-BF16 alone 8 rows of bf16 and more; what is below 2^-126 there counts
- * as 0.
+ * an element, and with AVX512-BF16 alone 8 rows of bf16 and more; what is below 2^-126 there may
+ * count as 0.
  * With activations of LB_I8 each 32 elements of a row of x become round(x / s) s, half to even,
  * s = M / 127, unless one of them is not finite: y is off by sum over k of |w| s / 2 at most. With
  * codes of 4 bits, transpose being true, products of bytes are summed then, which is faster; its

@@ -12,7 +12,6 @@
  * Sums are kept in float over all of k and rounded once. */
 #include "base/plural.h"
 #include "kernels/layout.h"
-#include "kernels/pairs.h"
 #include "kernels/quant_panels.h"
 #include "kernels/share.h"
 
@@ -22,7 +21,7 @@ enum {
 	PANELS_LEAST = 3, /* rows of x for which codes are unpacked first */
 	PANELS_LEAST_ROUNDED = 5,
 	AMX_LEAST = 16,   /* rows of x from which on tiles are worth it */
-	PAIRS_LEAST = 8,  /* rows of x in bfloat16 which are multiplied as they are, without them */
+	PAIRS_LEAST = 8, /* rows of bfloat16, where they are multiplied as they are without tiles */
 	AMX_LEAST_SMALL = 128, /* the same, in groups of 16, which fill a quarter of a tile */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
@@ -40,9 +39,8 @@ struct product {
 	struct lb_exec *exec;
 	const struct lb_tiles *tiles;
 	bool transpose, rounded;
-	bool amx;   /* may be used */
-	bool pairs; /* x is bfloat16, and so multiplied, without AMX */
-	int parts;  /* of an element of x, as AMX multiplies them; 0: x is in digits */
+	enum lb_panels_by by; /* many rows */
+	int parts; /* of an element of x, as AMX has them; 0: x is in digits */
 	int dtype;
 	int64_t m, n, k, x_row; /* x_row: from one row of `rows` to the next */
 	/* rows of x: axes other than the last, joined */
@@ -415,14 +413,14 @@ static bool multiply_panels(const struct product *p)
 {
 	int64_t bytes = p->n * lb_width_of(p->dtype), most = rows_at_once(p);
 	void *ordered = NULL;
-	if (p->parts || p->amx) {
+	if (p->by != LB_BY_DIGITS) {
 		ordered = p->exec->scratch(p->exec, lb_quant_panels_room(p->parts, p->w.group, most, p->k));
 		if (!ordered)
 			return false;
 	}
 	for (int64_t first = 0; first < p->m; first += most) {
-		int64_t m = least(p->m - first, most), half = p->pairs ? LB_PANEL_ROWS : LB_CUT_ROWS / 2;
-		int64_t rows = p->parts ? (m + half - 1) / half * half : p->amx ? m / half * half : 0;
+		int64_t m = least(p->m - first, most), step = lb_quant_panels_step(p->by);
+		int64_t rows = p->parts ? (m + step - 1) / step * step : p->by == LB_BY_TILES ? m / step * step : 0;
 		struct lb_quant_panels panels = { .w = &p->w,
 						  .m = m,
 						  .n = p->n,
@@ -430,9 +428,7 @@ static bool multiply_panels(const struct product *p)
 						  .n_ordered = rows,
 						  .ordered = ordered,
 						  .parts = p->parts,
-						  .by = p->pairs ? LB_BY_PAIRS
-							: p->amx ? LB_BY_TILES
-								 : LB_BY_HAND,
+						  .by = p->by,
 						  .x = p->cuts,
 						  .dtype = p->dtype,
 						  .to = p->to + first * bytes };
@@ -525,10 +521,13 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, c
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : panels ? 1 : AT_ONCE;
 	bool tiles = panels && p.m >= (p.w.group < LB_CUT_TOGETHER ? AMX_LEAST_SMALL : AMX_LEAST) && lb_may_use_amx();
-	p.amx = tiles && exec->amx;
-	p.pairs = panels && !tiles && !rounded && x->dtype == LB_BF16 && p.m >= PAIRS_LEAST && lb_has_pairs();
-	p.parts = !(tiles || p.pairs) || rounded ? 0 : x->dtype == LB_BF16 ? 1 : x->dtype == LB_F16 ? 2 : LB_PARTS;
-	int64_t cuts = !cut || p.parts ? 0 : p.m == 1 ? 1 : panels && !p.amx ? least(p.m, CUT_AT_ONCE) : AT_ONCE;
+	bool pairs = panels && !rounded && x->dtype == LB_BF16 && p.m >= PAIRS_LEAST && lb_has_quant_pairs();
+	p.parts = !(tiles || pairs) || rounded ? 0 : x->dtype == LB_BF16 ? 1 : x->dtype == LB_F16 ? 2 : LB_PARTS;
+	p.by = tiles && exec->amx ? LB_BY_TILES : tiles && p.parts ? LB_BY_HAND : pairs ? LB_BY_PAIRS : LB_BY_DIGITS;
+	int64_t cuts = !cut || p.parts                 ? 0
+		       : p.m == 1                      ? 1
+		       : panels && p.by != LB_BY_TILES ? least(p.m, CUT_AT_ONCE)
+						       : AT_ONCE;
 	bool in_place =
 	    many && !rounded && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
 	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n, cuts))

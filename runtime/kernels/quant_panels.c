@@ -28,6 +28,16 @@ bool lb_has_quant_panels(void)
 #endif
 }
 
+bool lb_has_quant_pairs(void)
+{
+	return lb_has_quant_panels() && lb_isa_level() == LB_ISA_BF16;
+}
+
+int64_t lb_quant_panels_step(enum lb_panels_by by)
+{
+	return by == LB_BY_PAIRS ? LB_PAIRS_PANEL_ROWS : LB_CUT_ROWS / 2;
+}
+
 static int64_t together_of(int64_t k)
 {
 	return (k + LB_CUT_TOGETHER - 1) / LB_CUT_TOGETHER;

@@ -123,9 +123,9 @@ struct lb_panel {
  * them for e2m1, and, for it, what is to be taken off the sums. */
 enum {
 	LB_CUT_ROWS = 16,
-	LB_PANEL_ROWS = 4, /* multiplied at once without tiles */
+	LB_PAIRS_PANEL_ROWS = 4, /* as many at once, or several times, with AVX512-BF16 */
 	LB_PARTS = 3,
-	LB_PARTS_MOST = 0x7b000000 /* 2^119 as a float: 2^8 codes of it are no infinity */
+	LB_PARTS_MOST = 0x7a000000 /* 2^117 as a float: 128 times 15 of it are no infinity */
 };
 struct lb_amx_rows {
 	void *elements;
@@ -290,7 +290,7 @@ struct lb_tiles {
 	void (*multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first,
 			       float *sums, int64_t sums_row);
 	/* With AVX-512 alone, else NULL. Puts x in AMX's order, as one of its rows: what is cut into bytes, or n floats in parts. The
-	 * latter is false, and the row anything, if one is 2^119 or larger, or is NaN. */
+	 * latter is false, and the row anything, if one is 2^117 or larger, or is NaN. */
 	void (*order_cut)(const struct lb_cut *x, bool e2m1, int group, int64_t depth, int row,
 			  const struct lb_amx_rows *to);
 	bool (*order_parts)(int64_t n, const float *x, int parts, int group, int row, const struct lb_amx_rows *to);
@@ -300,7 +300,7 @@ struct lb_tiles {
 	/* The same, bit for bit, for a debugger's call, which must not use tiles. */
 	void (*multiply_panel_parts)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x, int parts,
 				     int64_t first, struct lb_panel_sums sums);
-	/* The same with AVX512-BF16, of one part, m a multiple of LB_PANEL_ROWS; its bits are others. */
+	/* The same with AVX512-BF16, of one part, m a multiple of LB_PAIRS_PANEL_ROWS; its bits are others. */
 	void (*multiply_panel_pairs)(const struct lb_panel *panel, int64_t m, const struct lb_amx_rows *x,
 				     int64_t first, struct lb_panel_sums sums);
 	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */

@@ -8,7 +8,7 @@
 #ifdef __AVX512BW__
 #include <immintrin.h>
 
-enum { TOGETHER = LB_CUT_TOGETHER, ROWS = LB_PANEL_ROWS };
+enum { TOGETHER = LB_CUT_TOGETHER, ROWS = LB_PAIRS_PANEL_ROWS };
 
 #define INSIDE static inline __attribute__((always_inline, target("avx512bf16")))
 
