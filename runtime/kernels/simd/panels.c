@@ -14,8 +14,7 @@
 
 enum {
 	EIGHT = 2 * LB_STRIP * 4, /* bytes of eight elements of a strip */
-	ROWS = 6,
-	STRIPS = 4, /* whose sums are registers, not all at once */
+	ROWS = 6, /* their sums with LB_STRIPS strips are registers */
 };
 
 /* ---- codes to bytes ---- */
@@ -93,58 +92,56 @@ INSIDE __m512i four_of(const int8_t *from)
 	return _mm512_set1_epi32(four);
 }
 
-/* The products of `span` elements of some rows with those of some strips, as whole numbers. */
-INSIDE void add_span(const int rows, const int strips, const int planes, const int span, const uint8_t *codes,
-		     int64_t apart, const int8_t *const x[], int64_t half, __m512i sums[][STRIPS])
+/* The products of `span` elements of some rows with those of all strips, as whole numbers. */
+INSIDE void add_span(const int rows, const int planes, const int span, const uint8_t *codes, int64_t apart,
+		     const int8_t *const x[], int64_t half, __m512i sums[][LB_STRIPS])
 {
 	LB_UNROLL
 	for (int p = 0; p < planes; p++) {
 		LB_UNROLL
 		for (int r = 0; p && r < rows; r++)
 			LB_UNROLL
-		for (int c = 0; c < strips; c++)
+		for (int c = 0; c < LB_STRIPS; c++)
 			sums[r][c] = _mm512_slli_epi32(sums[r][c], 8);
 		LB_UNROLL
 		for (int i = 0; i < span / 4; i++) { /* even and odd ones in turn */
-			__m512i w[STRIPS];
+			__m512i w[LB_STRIPS];
 			__asm__("" ::: "memory"); /* loads that come earlier push the sums out of the registers */
 			LB_UNROLL
-			for (int c = 0; c < strips; c++)
+			for (int c = 0; c < LB_STRIPS; c++)
 				w[c] = _mm512_loadu_si512(codes + c * apart + i * EIGHT / 2);
 			LB_UNROLL
 			for (int r = 0; r < rows; r++) {
 				__m512i digits = four_of(x[r] + (2 * p + i % 2) * half + i / 2 * 4);
 				LB_UNROLL
-				for (int c = 0; c < strips; c++)
+				for (int c = 0; c < LB_STRIPS; c++)
 					sums[r][c] = _mm512_dpbusd_epi32(sums[r][c], w[c], digits);
 			}
 		}
 	}
 }
 
-/* Some rows of x with some strips, all of the panel's depth. Registers have the sums of a span; those of the spans before are in
+/* Some rows of x with the panel. Registers have the sums of a span; those of the spans before are in
  * the nearest cache. */
-INSIDE void multiply(const bool e2m1, const int planes, const int span, const int rows, const int strips,
-		     const struct lb_panel *panel, int first_strip, const struct lb_cut *x, int64_t first, float *sums,
-		     int64_t sums_row)
+INSIDE void multiply(const bool e2m1, const int planes, const int span, const int rows, const struct lb_panel *panel,
+		     const struct lb_cut *x, int64_t first, float *sums, int64_t sums_row)
 {
-	const uint8_t *codes = panel->codes + first_strip * panel->codes_apart;
-	const float *scales = panel->scales + first_strip * panel->scales_apart;
-	const float *biases = panel->biases + first_strip * panel->scales_apart;
+	const uint8_t *codes = panel->codes;
+	const float *scales = panel->scales, *biases = panel->biases;
 	const int8_t *digits[ROWS];
 	LB_UNROLL
 	for (int r = 0; r < rows; r++)
 		digits[r] = x[r].digits + first / 2;
 	int64_t group = first / panel->group, ends = panel->group; /* of x; where it ends in the panel */
 	for (int64_t at = 0; at < panel->depth; codes += span / 8 * EIGHT) {
-		__m512i whole[ROWS][STRIPS];
+		__m512i whole[ROWS][LB_STRIPS];
 		int64_t element = first + at;
 		LB_UNROLL
 		for (int r = 0; r < rows; r++)
 			LB_UNROLL
-		for (int c = 0; c < strips; c++)
+		for (int c = 0; c < LB_STRIPS; c++)
 			whole[r][c] = _mm512_setzero_si512();
-		add_span(rows, strips, planes, span, codes, panel->codes_apart, digits, x->half, whole);
+		add_span(rows, planes, span, codes, panel->codes_apart, digits, x->half, whole);
 		at += span;
 		bool with_biases = !e2m1 && at == ends;
 		LB_UNROLL
@@ -154,7 +151,7 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 			for (int i = 0; e2m1 && i < span / 16; i++)
 				all += (uint32_t)x[r].wholes[element / 16 + i];
 			LB_UNROLL
-			for (int c = 0; c < strips; c++) {
+			for (int c = 0; c < LB_STRIPS; c++) {
 				float *to = sums + r * sums_row + c * LB_STRIP;
 				__m512 scale = _mm512_loadu_ps(scales + c * panel->scales_apart);
 				if (e2m1)
@@ -179,20 +176,17 @@ INSIDE void multiply(const bool e2m1, const int planes, const int span, const in
 }
 
 /* Each kind, number of planes and length of a span, compiled by itself. */
-#define PART(rows, strips) \
-	for (int c = 0; c < LB_STRIPS; c += strips) \
-		for (int64_t i = done; i + (rows) <= m; i += rows) \
-			multiply(e2m1, planes, span, rows, strips, panel, c, x + i, first, \
-				 sums + i * sums_row + c * LB_STRIP, sums_row); \
-	done += (m - done) / (rows) * (rows);
+#define PART(rows) \
+	for (; done + (rows) <= m; done += rows) \
+		multiply(e2m1, planes, span, rows, panel, x + done, first, sums + done * sums_row, sums_row);
 INSIDE void multiply_all(const bool e2m1, const int planes, const int span, const struct lb_panel *panel, int64_t m,
 			 const struct lb_cut *x, int64_t first, float *sums, int64_t sums_row)
 {
 	int64_t done = 0;
-	PART(6, 4)
-	PART(4, 4)
-	PART(2, 4)
-	PART(1, 4)
+	PART(6)
+	PART(4)
+	PART(2)
+	PART(1)
 }
 
 #define KIND(name, e2m1, planes, span) \
