@@ -110,7 +110,7 @@ INSIDE __m128 fold(const __m512 lanes[TOGETHER])
 
 /* Each element of a row is loaded once. */
 INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *const x[2],
-		    const char *const rows[STREAMS], float sums[2][STREAMS])
+		    const char *const rows[STREAMS], int64_t ahead, float sums[2][STREAMS])
 {
 	const int width = dtype == LB_F32 ? 4 : 2, streams = streams_of(dtype);
 	__m512 lanes[2][STREAMS];
@@ -123,7 +123,7 @@ INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *
 		if (dtype != LB_F32) {
 			LB_UNROLL
 			for (int r = 0; r < streams; r++)
-				lb_prefetch(rows[r] + line * width + AHEAD, LINE);
+				lb_prefetch(rows[r] + line * width + ahead, LINE);
 		}
 		for (int64_t i = line; i < line + LINE / width; i += LANES) {
 			__mmask16 some = lb_some_of(k, i);
@@ -148,6 +148,7 @@ INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *
 INSIDE void dots_few(const int dtype, const struct lb_vectors *c, int64_t n, int64_t k)
 {
 	int64_t width = dtype == LB_F32 ? 4 : 2, streams = streams_of(dtype), apart = (n + streams - 1) / streams;
+	int64_t bytes = k * width, ahead = bytes < AHEAD ? (AHEAD / (bytes + 1) + 1) * c->stride * width : AHEAD;
 	for (int64_t j = 0; j < apart; j++) {
 		const char *rows[STREAMS];
 		for (int64_t r = 0; r < streams; r++)
@@ -159,9 +160,9 @@ INSIDE void dots_few(const int dtype, const struct lb_vectors *c, int64_t n, int
 			int64_t vectors = c->n - v < 2 ? 1 : 2;
 			float sums[2][STREAMS];
 			if (vectors == 2)
-				dots_of(dtype, 2, k, x, rows, sums);
+				dots_of(dtype, 2, k, x, rows, ahead, sums);
 			else
-				dots_of(dtype, 1, k, x, rows, sums);
+				dots_of(dtype, 1, k, x, rows, ahead, sums);
 			for (int64_t i = 0; i < vectors; i++)
 				for (int64_t r = 0; r < streams && j + r * apart < n; r++)
 					((float *)c->to)[(v + i) * c->to_row + j + r * apart] = sums[i][r];
