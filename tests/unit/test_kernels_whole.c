@@ -875,6 +875,24 @@ static void norm_rows(void **state)
 			}
 }
 
+/* One NaN or Inf: everything is NaN, or, where nothing is centered, 0 beside an Inf. */
+static void norm_rows_that_are_not_finite(void **state)
+{
+	(void)state;
+	static const float odd[] = { NAN, INFINITY, -INFINITY };
+	for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++)
+		for (int way = 0; way < 6; way++)
+			for (int n = 1; n < 700; n += n < 40 ? 1 : 61) {
+				float x[700], y[700], bad = odd[way / 2];
+				bool center = way & 1;
+				for (int i = 0; i < n; i++)
+					x[i] = i == n / 3 ? bad : (float)(draw() % 2001) / 1000 - 1;
+				lb_tiles_of((enum lb_isa)level)->norm(n, y, x, NULL, NULL, 1e-5, center, LB_F32);
+				for (int i = 0; i < n; i++)
+					assert_true(!center && isinf(bad) && i != n / 3 ? y[i] == 0 : isnan(y[i]));
+			}
+}
+
 static void extremes(void **state)
 {
 	(void)state;
@@ -1188,6 +1206,7 @@ int main(void)
 		cmocka_unit_test_teardown(hashes_of_views, reset),
 		cmocka_unit_test_teardown(softmax_rows, reset),
 		cmocka_unit_test_teardown(norm_rows, reset),
+		cmocka_unit_test_teardown(norm_rows_that_are_not_finite, reset),
 		cmocka_unit_test_teardown(extremes, reset),
 	};
 

@@ -71,8 +71,8 @@ static inline __attribute__((always_inline)) struct moments moments_of(const boo
 	return (struct moments){ center ? lb_total(sums) : 0, lb_total(squares) };
 }
 
-/* The mean as the sum of two floats: what is left of x without the first is exact where x is near it, so that x less both has
- * no more error than a float. */
+/* The mean, which is off by some 2^-23 deviations at most, as the sum of two floats: what is left of x without the first is exact
+ * where x is near it. */
 struct figures {
 	float high, low;
 	double variance;
@@ -81,7 +81,7 @@ struct figures {
 /* Moments about a number that is far from the mean, beside the deviation, say little of it, but a nearer number. */
 static struct figures figures_of(int64_t n, const float *x)
 {
-	enum { TRIES = 3 };
+	enum { TRIES = 2 };
 	double first[LB_ROW_LANES] = { 0 };
 	int64_t some = n < LB_ROW_LANES ? n : LB_ROW_LANES;
 	LB_EACH(i, some) first[i] = (double)x[i];
@@ -91,7 +91,7 @@ static struct figures figures_of(int64_t n, const float *x)
 		struct moments moments = moments_of(true, n, x, near);
 		double off = moments.sum / (double)n, variance = moments.squares / (double)n - off * off;
 		mean = (double)near + off;
-		if (off * off <= variance) {
+		if (!(off * off > variance)) { /* NaN is not */
 			float high = (float)mean;
 			return (struct figures){ high, (float)(mean - (double)high), variance };
 		}
