@@ -7,7 +7,7 @@
  * they fit, as long as 12 times the sum of the elements is taken off where e2m1 codes are bytes of 0 to 24, twice their
  * value and 12; what is beyond 32 bits before that does not matter. */
 #include "kernels/codes.h"
-#include "kernels/simd/panels.h"
+#include "kernels/simd/tiles.h"
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
@@ -196,12 +196,20 @@ INSIDE void multiply_all(const bool e2m1, const int planes, const int span, cons
 	{ \
 		multiply_all(e2m1, planes, span, panel, m, x, first, sums, sums_row); \
 	}
-LB_PANEL_KINDS(KIND)
+KIND(affine_1, false, 1, 32)
+KIND(affine_3, false, 3, 32)
+KIND(e2m1_1, true, 1, 32)
+KIND(e2m1_3, true, 3, 32)
+KIND(small_1, true, 1, 16)
+KIND(small_3, true, 3, 16)
+_Static_assert(LB_PLANES == 3, "the number of planes");
 
 void LB_ISA_NAME(lb_tile_multiply_panel)(const struct lb_panel *panel, int64_t m, const struct lb_cut *x, int64_t first,
 					 float *sums, int64_t sums_row)
 {
 	typedef void function(const struct lb_panel *, int64_t, const struct lb_cut *, int64_t, float *, int64_t);
-	LB_PANEL_FUNCTION(panel, x->planes)(panel, m, x, first, sums, sums_row);
+	static function *const functions[3][2] = { { affine_1, affine_3 }, { e2m1_1, e2m1_3 }, { small_1, small_3 } };
+	int kind = panel->group == 16 ? 2 : panel->e2m1;
+	functions[kind][x->planes > 1](panel, m, x, first, sums, sums_row);
 }
 #endif

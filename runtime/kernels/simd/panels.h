@@ -1,21 +1,26 @@
-/* The functions that multiply a panel with VNNI: KIND(name, e2m1, planes, elements whose scale is one). */
+/* The sums of a panel's products: where they come from and go. */
 #ifndef LB_KERNELS_SIMD_PANELS_H
 #define LB_KERNELS_SIMD_PANELS_H
 
 #include "kernels/simd/tiles.h"
 
-#define LB_PANEL_KINDS(KIND) \
-	KIND(affine_1, false, 1, 32) \
-	KIND(affine_3, false, 3, 32) \
-	KIND(e2m1_1, true, 1, 32) \
-	KIND(e2m1_3, true, 3, 32) \
-	KIND(small_1, true, 1, 16) \
-	KIND(small_3, true, 3, 16)
-/* Of a panel and a number of planes. */
-#define LB_PANEL_FUNCTION(panel, planes) \
-	(((function *const[3][2]){ { affine_1, affine_3 }, \
-				   { e2m1_1, e2m1_3 }, \
-				   { small_1, small_3 } })[(panel)->group == 16 ? 2 : (panel)->e2m1][(planes) > 1])
-_Static_assert(LB_PLANES == 3, "the number of planes");
+#ifdef __AVX512BW__
+#include <immintrin.h>
 
+/* LB_STRIP sums to begin with. */
+static inline __attribute__((always_inline)) __m512 lb_first_sums(const struct lb_panel_sums *sums, int row, int column)
+{
+	return sums->from ? _mm512_loadu_ps(sums->from + row * sums->from_row + column) : _mm512_setzero_ps();
+}
+
+/* Those of the rows that follow. */
+static inline __attribute__((always_inline)) struct lb_panel_sums lb_sums_after(struct lb_panel_sums sums, int64_t rows)
+{
+	if (sums.from)
+		sums.from += rows * sums.from_row;
+	sums.to += rows * sums.to_row;
+	return sums;
+}
+
+#endif
 #endif

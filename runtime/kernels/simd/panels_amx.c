@@ -147,20 +147,6 @@ INSIDE void go_on(struct place *place, int64_t spans)
 	place->strip++;
 }
 
-INSIDE __m512 load_sums(const struct lb_panel_sums *sums, int row, int column)
-{
-	return sums->from ? _mm512_loadu_ps(sums->from + row * sums->from_row + column) : _mm512_setzero_ps();
-}
-
-/* Those of the rows that follow. */
-INSIDE struct lb_panel_sums sums_after(struct lb_panel_sums sums, int64_t rows)
-{
-	if (sums.from)
-		sums.from += rows * sums.from_row;
-	sums.to += rows * sums.to_row;
-	return sums;
-}
-
 /* Some rows with the panel. */
 INSIDE void multiply(const struct way way, const int rows, const struct lb_panel *panel, const struct lb_amx_rows *x,
 		     int64_t first, struct lb_panel_sums sums)
@@ -198,7 +184,7 @@ INSIDE void multiply(const struct way way, const int rows, const struct lb_panel
 		if (now.span == 0)
 			LB_UNROLL
 		for (int r = 0; r < rows; r++)
-			sum[r] = load_sums(&sums, r, column);
+			sum[r] = lb_first_sums(&sums, r, column);
 		int64_t group = now.span / each, scales_at = now.strip * panel->scales_apart + group * LB_STRIP;
 		__m512 scale = _mm512_loadu_ps(panel->scales + scales_at);
 		LB_UNROLL
@@ -264,7 +250,7 @@ static void multiply_by_hand(const struct way way, const struct lb_panel *panel,
 			const float *totals = x->sums + (first / way.span + group) * LB_CUT_ROWS;
 			for (int r = 0; r < rows; r++) {
 				float *to = sums.to + r * sums.to_row + strip * LB_STRIP;
-				__m512 sum = at ? _mm512_loadu_ps(to) : load_sums(&sums, r, strip * LB_STRIP);
+				__m512 sum = at ? _mm512_loadu_ps(to) : lb_first_sums(&sums, r, strip * LB_STRIP);
 				_mm_setcsr(before | NO_DENORMALS);
 				__m512 product = sum_span(way, codes, elements + r * TOGETHER * 2);
 				_mm_setcsr(before);
@@ -283,7 +269,7 @@ void LB_ISA_NAME(lb_tile_multiply_panel_parts)(const struct lb_panel *panel, int
 	const struct way way = { panel->e2m1, parts, panel->group, 2 };
 	for (int64_t i = 0; i < m; i += LB_CUT_ROWS)
 		multiply_by_hand(way, panel, (int)(m - i < LB_CUT_ROWS ? m - i : LB_CUT_ROWS), x + i / LB_CUT_ROWS,
-				 first, sums_after(sums, i));
+				 first, lb_sums_after(sums, i));
 }
 
 /* ---- kinds ---- */
@@ -297,7 +283,7 @@ typedef void function(const struct lb_panel *, int64_t, const struct lb_amx_rows
 	{ \
 		const struct way way = { e2m1, parts, span, parts ? 2 : 1 }; \
 		begin(way, LB_CUT_ROWS); \
-		for (; m >= LB_CUT_ROWS; m -= LB_CUT_ROWS, x++, sums = sums_after(sums, LB_CUT_ROWS)) \
+		for (; m >= LB_CUT_ROWS; m -= LB_CUT_ROWS, x++, sums = lb_sums_after(sums, LB_CUT_ROWS)) \
 			multiply(way, LB_CUT_ROWS, panel, x, first, sums); \
 		if (m > 0) { \
 			begin(way, LB_CUT_ROWS / 2); \

@@ -3,10 +3,9 @@
  * are, as pairs.c says, and then scaled: the sums of all strips of the panel are registers meanwhile, those of the groups before
  * are not. */
 #include "kernels/codes.h"
-#include "kernels/simd/tiles.h"
+#include "kernels/simd/panels.h"
 
 #ifdef __AVX512BW__
-#include <immintrin.h>
 
 enum { TOGETHER = LB_CUT_TOGETHER, ROWS = LB_PAIRS_PANEL_ROWS };
 
@@ -60,10 +59,7 @@ INSIDE void multiply(const bool e2m1, const int group, const struct lb_panel *pa
 			LB_UNROLL
 			for (int r = 0; r < ROWS; r++) {
 				float *to = sums.to + r * sums.to_row + c * LB_STRIP;
-				const float *from = g > 0       ? to
-						    : sums.from ? sums.from + r * sums.from_row + c * LB_STRIP
-								: NULL;
-				__m512 sum = from ? _mm512_loadu_ps(from) : _mm512_setzero_ps();
+				__m512 sum = g > 0 ? _mm512_loadu_ps(to) : lb_first_sums(&sums, r, c * LB_STRIP);
 				sum = _mm512_fmadd_ps(products[r][c], scale, sum);
 				if (!e2m1)
 					sum = _mm512_fmadd_ps(_mm512_set1_ps(totals[r]), bias, sum);
@@ -79,11 +75,9 @@ INSIDE void multiply(const bool e2m1, const int group, const struct lb_panel *pa
 							       const struct lb_amx_rows *x, int64_t first, \
 							       struct lb_panel_sums sums) \
 	{ \
-		for (int64_t i = 0; i < m; i += ROWS) { \
-			struct lb_panel_sums those = { sums.from ? sums.from + i * sums.from_row : NULL, \
-						       sums.to + i * sums.to_row, sums.from_row, sums.to_row }; \
-			multiply(e2m1, group, panel, &x[i / LB_CUT_ROWS], (int)(i % LB_CUT_ROWS), first, those); \
-		} \
+		for (int64_t i = 0; i < m; i += ROWS) \
+			multiply(e2m1, group, panel, &x[i / LB_CUT_ROWS], (int)(i % LB_CUT_ROWS), first, \
+				 lb_sums_after(sums, i)); \
 	}
 KIND(affine_32, false, 32)
 KIND(affine, false, panel->group)
