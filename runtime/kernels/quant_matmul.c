@@ -21,8 +21,8 @@ enum {
 	PANELS_LEAST = 3, /* rows of x for which codes are unpacked first */
 	PANELS_LEAST_ROUNDED = 5,
 	AMX_LEAST = 16,   /* rows of x from which on tiles are worth it */
-	PAIRS_LEAST = 8, /* rows of bfloat16, where they are multiplied as they are without tiles */
 	AMX_LEAST_SMALL = 128, /* the same, in groups of 16, which fill a quarter of a tile */
+	PAIRS_LEAST = 8,  /* rows of bfloat16, where they are multiplied as they are without tiles */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
 	TILE_LINES = 128,

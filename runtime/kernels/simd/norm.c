@@ -73,13 +73,13 @@ static inline __attribute__((always_inline)) struct moments moments_of(const boo
 
 /* The mean, which is off by some 2^-23 deviations at most, as the sum of two floats: what is left of x without the first is exact
  * where x is near it. */
-struct figures {
+struct statistics {
 	float high, low;
 	double variance;
 };
 
 /* Moments about a number that is far from the mean, beside the deviation, say little of it, but a nearer number. */
-static struct figures figures_of(int64_t n, const float *x)
+static struct statistics statistics_of(int64_t n, const float *x)
 {
 	enum { TRIES = 2 };
 	double first[LB_ROW_LANES] = { 0 };
@@ -93,18 +93,19 @@ static struct figures figures_of(int64_t n, const float *x)
 		mean = (double)near + off;
 		if (!(off * off > variance)) { /* NaN is not */
 			float high = (float)mean;
-			return (struct figures){ high, (float)(mean - (double)high), variance };
+			return (struct statistics){ high, (float)(mean - (double)high), variance };
 		}
 	}
-	return (struct figures){ .variance = (double)NAN };
+	return (struct statistics){ .variance = (double)NAN };
 }
 
 /* In float but for the sums of many; in double where that is not enough for the magnitudes. */
 static double norm_f32(int64_t n, float *to, const float *x, const float *weight, const float *bias, double eps,
 		       bool center)
 {
-	struct figures f =
-	    center ? figures_of(n, x) : (struct figures){ .variance = moments_of(false, n, x, 0).squares / (double)n };
+	struct statistics f = center
+				  ? statistics_of(n, x)
+				  : (struct statistics){ .variance = moments_of(false, n, x, 0).squares / (double)n };
 	double scale = 1 / sqrt(f.variance + eps);
 	/* so that no square that vanished counts */
 	if (!(scale > 1e-30 && scale < 1e12))
