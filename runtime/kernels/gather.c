@@ -1,11 +1,23 @@
 /* take and take_along_axis: indices are read and checked, then elements are moved without any check; all of them first
- * where they serve again, else a stretch at a time. */
+ * where they serve again, else a stretch at a time. What indices point at a processor does not foresee: it is asked for. */
 #include "base/plural.h"
 #include "kernels/indices.h"
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
-enum { GRAIN_BYTES = 1 << 17 };
+enum {
+	GRAIN_BYTES = 1 << 17,
+	AHEAD = 16, /* blocks */
+	BLOCK_MOST = 1 << 12, /* bytes; of larger ones it sees the rest coming */
+	ROW_MOST = 1 << 15, /* bytes of a row that stays in the second cache while it is used */
+};
+
+/* To the second cache. */
+static void ask_for(const char *from, int64_t bytes)
+{
+	for (int64_t at = 0; at < bytes; at += 64)
+		__builtin_prefetch(from + at, 0, 2);
+}
 
 struct take {
 	const char *x;
@@ -36,6 +48,8 @@ static void take_range(void *arg, int64_t begin, int64_t end)
 		for (int64_t i = 0; take->n_inner > 0 && i < n; i++, to += block) {
 			const char *at = from + take->indices[first + i] * take->stride * bytes;
 			if (dense) {
+				if (block <= BLOCK_MOST && n - i > AHEAD)
+					ask_for(from + take->indices[first + i + AHEAD] * take->stride * bytes, block);
 				memcpy(to, at, (size_t)block);
 				continue;
 			}
@@ -89,6 +103,17 @@ struct along {
 	bool outside; /* an index is */
 };
 
+/* While some of the indices of a row, of which `done` are behind, pick out of a row of x, as large a part of the row after
+ * it: only where most of it will be used. It need not be memory. */
+static void ask_for_next(const struct along *along, const char *row, int64_t done, int64_t n)
+{
+	int64_t all = along->shape[along->rank - 1], size = along->size;
+	if (along->strides[along->rank - 1] || along->stride != 1 || size * along->bytes > ROW_MOST || all < size)
+		return;
+	int64_t begin = size * done / all, end = size * (done + n) / all;
+	ask_for(row + (size + begin) * along->bytes, (end - begin) * along->bytes);
+}
+
 /* Indices are read a stretch of a row at a time, and used while they are near. */
 static void along_range(void *arg, int64_t begin, int64_t end)
 {
@@ -100,13 +125,13 @@ static void along_range(void *arg, int64_t begin, int64_t end)
 		int64_t n = along->shape[last] - index[last];
 		n = n > end - begin ? end - begin : n;
 		n = n > LB_INDICES_MOST ? LB_INDICES_MOST : n;
-		int64_t from = lb_offset_of(along->rank, index, along->strides);
+		const char *from = along->x + lb_offset_of(along->rank, index, along->strides) * bytes;
+		ask_for_next(along, from, index[last], n);
 		if (!lb_next_indices(along->indices, index, n, along->size, list)) {
 			__atomic_store_n(&along->outside, true, __ATOMIC_RELAXED);
 			return;
 		}
-		lb_tiles()->pick(n, along->to + begin * bytes, along->x + from * bytes, list, along->strides[last],
-				 along->stride, bytes);
+		lb_tiles()->pick(n, along->to + begin * bytes, from, list, along->strides[last], along->stride, bytes);
 		begin += n;
 	}
 }

@@ -16,9 +16,13 @@ bool lb_next_indices(const struct lb_view *indices, int64_t *index, int64_t n, i
 	int64_t width = lb_width_of(indices->dtype);
 	int last = indices->rank - 1;
 	const void *from = raw;
-	if (last >= 0 && indices->strides[last] == 1 && n < indices->shape[last] - index[last]) {
+	if (last >= 0 && indices->strides[last] == 1 && n <= indices->shape[last] - index[last]) {
 		from = (const char *)indices->data + lb_offset_of(indices->rank, index, indices->strides) * width;
 		index[last] += n;
+		if (index[last] == indices->shape[last]) {
+			index[last] = 0;
+			lb_next_row(indices->rank, indices->shape, indices->strides, index, 0);
+		}
 	} else {
 		lb_gather(raw, indices->data, n, indices->rank, indices->shape, indices->strides, index, width);
 	}

@@ -14,14 +14,16 @@ bool LB_ISA_NAME(lb_tile_indices)(int64_t n, int64_t *indices, int64_t size, boo
 	return !(signs >> 63);
 }
 
+/* One by one, several a turn: gathers in registers are slower. */
+#define EACH(i, n) _Pragma("GCC unroll 8") for (int64_t i = 0; i < (n); i++)
 #define PICK(T) \
 	do { \
 		T *d = to; \
 		const T *s = from; \
 		if (walk == 0 && stride == 1) \
-			LB_EACH(i, n) d[i] = s[indices[i]]; \
+			EACH(i, n) d[i] = s[indices[i]]; \
 		else \
-			LB_EACH(i, n) d[i] = s[i * walk + indices[i] * stride]; \
+			EACH(i, n) d[i] = s[i * walk + indices[i] * stride]; \
 	} while (0)
 
 void LB_ISA_NAME(lb_tile_pick)(int64_t n, void *to, const void *from, const int64_t *indices, int64_t walk,
