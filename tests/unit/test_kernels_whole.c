@@ -400,15 +400,16 @@ static void normals_are_box_mullers(void **state)
 	assert_true(worst > 0 && worst < 4e-7);
 }
 
-/* What dots and combine have to make of vectors x (n, x_row) and m rows of k elements, in the order of their sums. */
+/* What dots and combine have to make of vectors x (n, x_row) and m rows of k elements, in the order of their sums: in 16 lanes, to
+ * each of which go `together` neighbours. */
 #define VECTORS_TIMES_ROWS(T) \
-	static void T##_dots(const T *x, int m, int k, const T *rows, T *to) \
+	static void T##_dots(const T *x, int m, int k, int together, const T *rows, T *to) \
 	{ \
 		for (int j = 0; j < m; j++) { \
 			T lanes[16] = { 0 }; \
 			for (int i = 0; i < k; i++) { \
 				T product = x[i] * rows[j * k + i]; \
-				lanes[i % 16] += product; \
+				lanes[i / together % 16] += product; \
 			} \
 			for (int some = 8; some; some /= 2) \
 				for (int l = 0; l < some; l++) \
@@ -441,6 +442,7 @@ static void check_vectors(int dtype, int vectors, int m, int k, bool combines)
 {
 	int stage = dtype == LB_F64 ? LB_F64 : LB_F32, stride = k + 3, n_x = combines ? m : k, n_to = combines ? k : m;
 	int64_t width_of = width(stage);
+	int together = dtype == LB_BF16 ? 2 : 1;
 	bool is_wide = stage == LB_F64;
 	char *rows = keep(((m - 1) * stride + k) * width(dtype)), *x = keep(vectors * n_x * width_of);
 	char *plain = keep(m * k * width_of), *wanted = keep(vectors * n_to * width_of);
@@ -465,9 +467,11 @@ static void check_vectors(int dtype, int vectors, int m, int k, bool combines)
 		else if (combines)
 			float_combine((float *)(void *)from, m, k, (float *)(void *)plain, (float *)(void *)result);
 		else if (is_wide)
-			double_dots((double *)(void *)from, m, k, (double *)(void *)plain, (double *)(void *)result);
+			double_dots((double *)(void *)from, m, k, together, (double *)(void *)plain,
+				    (double *)(void *)result);
 		else
-			float_dots((float *)(void *)from, m, k, (float *)(void *)plain, (float *)(void *)result);
+			float_dots((float *)(void *)from, m, k, together, (float *)(void *)plain,
+				   (float *)(void *)result);
 	}
 	const struct lb_vectors job = { .n = vectors,
 					.x = x,

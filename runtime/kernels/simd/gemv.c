@@ -4,39 +4,46 @@
 
 enum { LANES = 16, COLUMNS = 1024, TOGETHER = 4 };
 
-/* The next LANES elements of a row: where they are, or widened into `room`. */
-static inline const double *next_f64(double *room, const double *from)
+#define ADD_LANES(sums, x, y) LB_EACH(l, LANES)(sums)[l] += (x)[l] * (y)[l]
+
+/* What is taken of a row at once: LANES elements, or, of bfloat16, pairs of them. A pair's lane is one: first the even elements,
+ * which a shift of the pairs makes floats, then the odd ones, which are what is left without the others. */
+enum { BLOCK_f64 = LANES, BLOCK_f32 = LANES, BLOCK_f16 = LANES, BLOCK_bf16 = 2 * LANES };
+
+/* A block of x in the order of add_block(): as it is, or arranged in `room`. */
+static inline const double *block_f64(double *room, const double *x)
 {
 	(void)room;
-	return from;
+	return x;
+}
+
+static inline void add_block_f64(double *sums, const double *x, const double *row)
+{
+	ADD_LANES(sums, x, row);
 }
 
 /* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
 #define PLAIN(x) (x)
-#define ADD(type, sums, row) \
-	do { \
-		next = next_##type(room, row + i); \
-		LB_EACH(l, LANES) sums[l] += x[i + l] * next[l]; \
-	} while (0)
 #define DOTS(type, T, STORED, LOAD) \
 	static __attribute__((noinline)) void add_##type(int64_t n, T sums[TOGETHER][LANES], const T *x, \
 							 const STORED *const rows[TOGETHER]) \
 	{ \
-		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }, room[LANES]; \
+		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }, room[BLOCK_##type]; \
 		const STORED *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
-		const T *next; \
 		int64_t i = 0; \
-		for (; i + LANES <= n; i += LANES) { \
-			ADD(type, a, p); \
-			ADD(type, b, q); \
-			ADD(type, c, r); \
-			ADD(type, d, s); \
+		for (; i + BLOCK_##type <= n; i += BLOCK_##type) { \
+			const T *some = block_##type(room, x + i); \
+			add_block_##type(a, some, p + i); \
+			add_block_##type(b, some, q + i); \
+			add_block_##type(c, some, r + i); \
+			add_block_##type(d, some, s + i); \
 		} \
-		for (int64_t l = 0; i + l < n; l++) { \
-			a[l] += x[i + l] * LOAD(p[i + l]); \
-			b[l] += x[i + l] * LOAD(q[i + l]); \
-			c[l] += x[i + l] * LOAD(r[i + l]); \
-			d[l] += x[i + l] * LOAD(s[i + l]); \
+		for (int64_t k = 0; i + k < n; k++) { \
+			int64_t l = k * LANES / BLOCK_##type; \
+			a[l] += x[i + k] * LOAD(p[i + k]); \
+			b[l] += x[i + k] * LOAD(q[i + k]); \
+			c[l] += x[i + k] * LOAD(r[i + k]); \
+			d[l] += x[i + k] * LOAD(s[i + k]); \
 		} \
 		memcpy(sums[0], a, sizeof a); \
 		memcpy(sums[1], b, sizeof b); \
@@ -85,13 +92,60 @@ COMBINE(f64, double, double, PLAIN)
 /* Columns of 16 that combine takes at once: sums and products of two vectors stay in registers. */
 enum { WIDE = 4 };
 
-/* Rows that one vector or two are multiplied by at once, far from each other. Of halves, whose rows take longer to widen than to
- * read, fewer, or what the processor reads ahead by itself, do not keep every memory busy: they are AHEAD bytes ahead in the L2
- * cache. */
-enum { STREAMS = 8, AHEAD = 4096, LINE = 64 };
+/* Rows that one vector or two are multiplied by at once, far from each other; float16 takes longer to widen than to read, so that
+ * fewer do not keep every memory busy. AHEAD bytes before they are needed they are asked for, to the L2 cache: of float two lines a
+ * STRETCH, so that the processor, which stops where a page ends, goes on by itself; of halves every line. */
+enum { STREAMS = 8, AHEAD = 4096, STRETCH = 1024, LINE = 64 };
 INSIDE int streams_of(int dtype)
 {
-	return dtype == LB_F32 ? TOGETHER : STREAMS;
+	return dtype == LB_F16 ? STREAMS : TOGETHER;
+}
+
+/* LANES elements as floats of a line, of which there are n: of bfloat16 the even or the odd ones, of float16 the first or those
+ * after them. */
+INSIDE __m512 part_of(const int dtype, const int part, const char *line, int64_t n)
+{
+	if (dtype != LB_BF16)
+		return lb_widened(dtype, line, part * LANES, lb_some_of(n, part * LANES));
+	__m512i pairs =
+	    n < BLOCK_bf16 ? _mm512_maskz_loadu_epi16((__mmask32)((1u << n) - 1), line) : _mm512_loadu_si512(line);
+	return (__m512)(part ? _mm512_and_si512(pairs, _mm512_set1_epi32((int)0xffff0000))
+			     : _mm512_slli_epi32(pairs, 16));
+}
+
+/* Those of x that go with them. */
+INSIDE __m512 factors_of(const int dtype, const int part, const float *x, int64_t n)
+{
+	if (dtype != LB_BF16)
+		return part_of(LB_F32, part, (const char *)x, n);
+	__m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+	return _mm512_permutex2var_ps(part_of(LB_F32, 0, (const char *)x, n),
+				      part ? _mm512_or_si512(evens, _mm512_set1_epi32(1)) : evens,
+				      part_of(LB_F32, 1, (const char *)x, n));
+}
+
+/* A line of each row, from element `at` on. */
+INSIDE void add_line(const int dtype, const int vectors, int64_t at, int64_t n, const float *const x[2],
+		     const char *const rows[STREAMS], int64_t ahead, __m512 lanes[2][STREAMS])
+{
+	const int width = dtype == LB_F32 ? 4 : 2, streams = streams_of(dtype);
+	if (dtype != LB_F32 || at * width % STRETCH == 0) {
+		LB_UNROLL
+		for (int r = 0; r < streams; r++)
+			lb_prefetch(rows[r] + at * width + ahead, dtype == LB_F32 ? 2 * LINE : LINE);
+	}
+	LB_UNROLL
+	for (int part = 0; part < LINE / width / LANES; part++) {
+		__m512 factors[2];
+		for (int v = 0; v < vectors; v++)
+			factors[v] = factors_of(dtype, part, x[v] + at, n);
+		LB_UNROLL
+		for (int r = 0; r < streams; r++) {
+			__m512 row = part_of(dtype, part, rows[r] + at * width, n);
+			for (int v = 0; v < vectors; v++)
+				lanes[v][r] += factors[v] * row;
+		}
+	}
 }
 
 /* What DOTS makes of four rows' lanes. */
@@ -112,32 +166,18 @@ INSIDE __m128 fold(const __m512 lanes[TOGETHER])
 INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *const x[2],
 		    const char *const rows[STREAMS], int64_t ahead, float sums[2][STREAMS])
 {
-	const int width = dtype == LB_F32 ? 4 : 2, streams = streams_of(dtype);
+	const int line = dtype == LB_F32 ? LINE / 4 : LINE / 2, streams = streams_of(dtype);
 	__m512 lanes[2][STREAMS];
 	for (int v = 0; v < vectors; v++) {
 		LB_UNROLL
 		for (int r = 0; r < streams; r++)
 			lanes[v][r] = _mm512_setzero_ps();
 	}
-	for (int64_t line = 0; line < k; line += LINE / width) {
-		if (dtype != LB_F32) {
-			LB_UNROLL
-			for (int r = 0; r < streams; r++)
-				lb_prefetch(rows[r] + line * width + ahead, LINE);
-		}
-		for (int64_t i = line; i < line + LINE / width; i += LANES) {
-			__mmask16 some = lb_some_of(k, i);
-			__m512 factors[2];
-			for (int v = 0; v < vectors; v++)
-				factors[v] = _mm512_maskz_loadu_ps(some, x[v] + i);
-			LB_UNROLL
-			for (int r = 0; r < streams; r++) {
-				__m512 row = lb_widened(dtype, rows[r], i, some);
-				for (int v = 0; v < vectors; v++)
-					lanes[v][r] += factors[v] * row;
-			}
-		}
-	}
+	int64_t at = 0;
+	for (; at + line <= k; at += line)
+		add_line(dtype, vectors, at, line, x, rows, ahead, lanes);
+	if (at < k)
+		add_line(dtype, vectors, at, k - at, x, rows, ahead, lanes);
 	for (int v = 0; v < vectors; v++) {
 		LB_UNROLL
 		for (int r = 0; r < streams; r += TOGETHER)
@@ -245,34 +285,71 @@ FEW(bf16, LB_BF16)
 
 #else
 
-static inline const float *next_f32(float *room, const float *from)
+static inline const float *block_f32(float *room, const float *x)
 {
 	(void)room;
-	return from;
+	return x;
 }
 
-static inline const float *next_bf16(float *room, const uint16_t *from)
+static inline const float *block_f16(float *room, const float *x)
+{
+	return block_f32(room, x);
+}
+
+static inline const float *block_bf16(float *room, const float *x)
 {
 #if defined __AVX2__
 	for (int l = 0; l < LANES; l += 8) {
-		__m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(from + l)));
-		_mm256_storeu_si256((void *)(room + l), _mm256_slli_epi32(wide, 16));
+		__m256 a = _mm256_loadu_ps(x + 2 * l), b = _mm256_loadu_ps(x + 2 * l + 8);
+		__m256d even = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88)); /* of a and b in turn */
+		__m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+		_mm256_storeu_pd((void *)(room + l), _mm256_permute4x64_pd(even, 0xd8));
+		_mm256_storeu_pd((void *)(room + LANES + l), _mm256_permute4x64_pd(odd, 0xd8));
 	}
 #else
-	LB_EACH(l, LANES) room[l] = lb_bf16_to_float(from[l]);
+	LB_EACH(l, LANES) room[l] = x[2 * l];
+	LB_EACH(l, LANES) room[LANES + l] = x[2 * l + 1];
 #endif
 	return room;
 }
 
-static inline const float *next_f16(float *room, const uint16_t *from)
+static inline void add_block_f32(float *sums, const float *x, const float *row)
 {
+	ADD_LANES(sums, x, row);
+}
+
+static inline void add_block_f16(float *sums, const float *x, const uint16_t *row)
+{
+	float wide[LANES];
 #if defined __F16C__
 	for (int l = 0; l < LANES; l += 8)
-		_mm256_storeu_ps(room + l, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + l))));
+		_mm256_storeu_ps(wide + l, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(row + l))));
 #else
-	LB_EACH(l, LANES) room[l] = lb_f16_to_float(from[l]);
+	LB_EACH(l, LANES) wide[l] = lb_f16_to_float(row[l]);
 #endif
-	return room;
+	ADD_LANES(sums, x, wide);
+}
+
+static inline void add_block_bf16(float *sums, const float *x, const uint16_t *row)
+{
+	float even[LANES], odd[LANES];
+#if defined __AVX2__
+	for (int l = 0; l < LANES; l += 8) {
+		__m256i pairs = _mm256_loadu_si256((const void *)(row + 2 * l));
+		__m256i high = _mm256_and_si256(pairs, _mm256_set1_epi32((int)0xffff0000));
+		_mm256_storeu_si256((void *)(even + l), _mm256_slli_epi32(pairs, 16));
+		_mm256_storeu_si256((void *)(odd + l), high);
+	}
+#else
+	uint32_t pairs[LANES], low[LANES], high[LANES];
+	memcpy(pairs, row, sizeof pairs);
+	LB_EACH(l, LANES) low[l] = pairs[l] << 16;
+	LB_EACH(l, LANES) high[l] = pairs[l] & 0xffff0000;
+	memcpy(even, low, sizeof even);
+	memcpy(odd, high, sizeof odd);
+#endif
+	ADD_LANES(sums, x, even);
+	ADD_LANES(sums, x + LANES, odd);
 }
 
 DOTS(f32, float, float, PLAIN)
