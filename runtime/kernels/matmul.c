@@ -17,7 +17,7 @@
 
 enum {
 	BLOCK = 1024, /* rows and columns */
-	BLOCK_AMX = 2048,
+	BLOCK_PACKED = 2048, /* where they are packed for AMX or pairs: seldom */
 	PANEL_AMX = 1 << 23, /* bf16 that are packed at once, with all of k */
 	BLAS_LEAST = 8192,
 	SMALL = 8192,
@@ -296,12 +296,12 @@ static struct matrix part_of(const struct product *p, const struct matrix *x, in
 	return (struct matrix){ x->data + (row * x->row + column * x->column) * p->bytes, x->row, x->column };
 }
 
-/* Of the rows of a block's sums. Those of AMX are a line of the cache longer: rows of 4 KiB would meet in one set of it. */
+/* Of the rows of a block's sums. Packed ones' are a line of the cache longer: rows of 4 KiB would meet in one set of it. */
 static int64_t sums_row(const struct product *p, int64_t n)
 {
 	_Static_assert((int)LB_AMX_STRIP == (int)LB_PAIRS_COLUMNS, "one width of strips");
 	int64_t strips = (n + LB_PAIRS_COLUMNS - 1) / LB_PAIRS_COLUMNS * LB_PAIRS_COLUMNS;
-	return p->amx ? strips + 16 : p->pairs ? strips : n;
+	return p->amx || p->pairs ? strips + 16 : n;
 }
 
 /* sums = or += a @ b */
@@ -327,12 +327,12 @@ static void multiply_block(const struct product *p, const struct lb_gemm *block,
 static int64_t whole_lines(const struct product *p)
 {
 	int64_t parts = p->dtype == LB_F16 ? 2 : 1, lines = p->k > 0 ? PANEL_AMX / parts / p->k : 0;
-	return least(lines / 256 * 256, BLOCK_AMX);
+	return least(lines / 256 * 256, BLOCK_PACKED);
 }
 
 static int64_t block_of(const struct product *p)
 {
-	return p->whole ? whole_lines(p) : p->amx ? BLOCK_AMX : BLOCK;
+	return p->whole ? whole_lines(p) : p->amx || p->pairs ? BLOCK_PACKED : BLOCK;
 }
 
 static void multiply_halves(const struct product *p, const struct matrix *a, const struct matrix *b,
