@@ -17,7 +17,7 @@
 
 enum {
 	BLOCK = 1024, /* rows and columns */
-	BLOCK_PACKED = 2048, /* where they are packed for AMX or pairs: seldom */
+	BLOCK_PACKED = 2048, /* for AMX or pairs: each matrix is packed less often */
 	PANEL_AMX = 1 << 23, /* bf16 that are packed at once, with all of k */
 	BLAS_LEAST = 8192,
 	SMALL = 8192,
@@ -266,7 +266,7 @@ static void widen_lines(void *arg, int64_t begin, int64_t end)
 {
 	const struct panel *panel = arg;
 	lb_tile_fn *convert = panel->p->tiles->convert(LB_F32, panel->p->dtype);
-	uint16_t line[BLOCK];
+	uint16_t line[BLOCK_PACKED]; /* f16, too, where AMX has no parts for it */
 	for (int64_t i = begin; i < end; i++) {
 		const char *from = panel->from + i * panel->outer * 2;
 		if (panel->inner != 1) {
