@@ -19,6 +19,7 @@
 
 #include "base/plural.h"
 #include "kernels/layout.h"
+#include "kernels/prefetch.h"
 #include "kernels/tile.h"
 
 enum {
@@ -323,8 +324,7 @@ static void prefetch(const struct plan *plan, void **at, int64_t n, int k)
 			continue;
 		int64_t bytes = n * plan->bytes[i], share = bytes / fuse->n_insns;
 		const char *next = (const char *)at[i] + bytes + k * share;
-		for (int64_t line = 0; line < share; line += 64)
-			__builtin_prefetch(next + line, 0, 2);
+		lb_prefetch(next, (size_t)share);
 	}
 }
 

@@ -1,22 +1,23 @@
 /* take and take_along_axis: indices are read and checked, then elements are moved without any check; all of them first
- * where they serve again, else a stretch at a time. What indices point at a processor does not foresee: it is asked for. */
+ * where they serve again, else a stretch at a time. A processor does not foresee what indices point at: it is asked for. */
 #include "base/plural.h"
 #include "kernels/indices.h"
 #include "kernels/layout.h"
+#include "kernels/prefetch.h"
 #include "kernels/tile.h"
 
 enum {
 	GRAIN_BYTES = 1 << 17,
 	AHEAD = 16, /* blocks */
-	BLOCK_MOST = 1 << 12, /* bytes; of larger ones it sees the rest coming */
+	BLOCK_MOST = 1 << 12, /* bytes: once a larger one is begun, a processor sees the rest coming */
 	ROW_MOST = 1 << 15, /* bytes of a row that stays in the second cache while it is used */
 };
 
-/* To the second cache. */
+/* All lines that some bytes are part of. */
 static void ask_for(const char *from, int64_t bytes)
 {
-	for (int64_t at = 0; at < bytes; at += 64)
-		__builtin_prefetch(from + at, 0, 2);
+	size_t before = (uintptr_t)from % 64;
+	lb_prefetch(from - before, before + (size_t)bytes);
 }
 
 struct take {
@@ -103,15 +104,16 @@ struct along {
 	bool outside; /* an index is */
 };
 
-/* While some of the indices of a row, of which `done` are behind, pick out of a row of x, as large a part of the row after
- * it: only where most of it will be used. It need not be memory. */
+/* Of the row of x after `row`, as large a part as the n indices, with `done` before them, are of a row of indices: so much of it
+ * is asked for at each stretch. Only of dense rows, of which most will be used. */
 static void ask_for_next(const struct along *along, const char *row, int64_t done, int64_t n)
 {
-	int64_t all = along->shape[along->rank - 1], size = along->size;
-	if (along->strides[along->rank - 1] || along->stride != 1 || size * along->bytes > ROW_MOST || all < size)
+	int last = along->rank - 1;
+	int64_t all = along->shape[last], size = along->size, step = last > 0 ? along->strides[last - 1] : 0;
+	if (along->strides[last] || along->stride != 1 || step == 0 || size * along->bytes > ROW_MOST || all < size)
 		return;
 	int64_t begin = size * done / all, end = size * (done + n) / all;
-	ask_for(row + (size + begin) * along->bytes, (end - begin) * along->bytes);
+	ask_for(row + (step + begin) * along->bytes, (end - begin) * along->bytes);
 }
 
 /* Indices are read a stretch of a row at a time, and used while they are near. */

@@ -3,6 +3,7 @@
 #include "kernel_support.h"
 
 #include "kernels/blas.h"
+#include "kernels/indices.h"
 #include "kernels/layout.h"
 #include "kernels/model.h"
 #include "kernels/philox.h"
@@ -512,6 +513,11 @@ static void vectors_times_rows_on_each_instruction_set(void **state)
 				check_vectors(dtypes[d], 1 + (m + k) % 5, m, k, true);
 				check_vectors(dtypes[d], 1 + (m + k) % 5, m, k, false);
 			}
+	for (int d = 0; d < 4; d++)
+		for (int m = 1; m <= ROWS_MOST; m += 4) {
+			check_vectors(dtypes[d], 2, m, 0, false);
+			check_vectors(dtypes[d], 1 + m % 3, m, 2100 + 7 * m, false);
+		}
 }
 
 /* The row-major place of x's element i in the output of a reduction over mask. */
@@ -900,12 +906,12 @@ static void norm_rows_that_are_not_finite(void **state)
 static void extremes(void **state)
 {
 	(void)state;
-	enum { MOST = 400 };
+	enum { MOST = 3000, FEW = 400 };
 	static const float odd[] = { 0, -0.0f, INFINITY, -INFINITY, 1e-45f };
 	for (int level = LB_ISA_BASE; level <= (int)lb_isa_level(); level++)
-		for (int round = 0; round < 4 * MOST; round++) {
+		for (int round = 0; round < 4 * FEW; round++) {
 			float x[MOST];
-			int n = 1 + round % MOST, least = round & 1;
+			int n = 1 + (round % 16 ? round % FEW : (int)(draw() % MOST)), least = round & 1;
 			for (int i = 0; i < n; i++) /* few values, so that many are equal, and now and then NaN */
 				x[i] = round % 3 && draw() % 16 == 0 ? odd[draw() % 5] : (float)(draw() % 50) - 25;
 			if (round % 5 == 0)
@@ -996,8 +1002,9 @@ static void gathers(void **state)
 		int dtype = (int)(draw() % LB_DTYPES), axis = (int)(draw() % 3);
 		int index_dtype = LB_U8 + (int)(draw() % 8);
 		struct lb_view x = make_strided(dtype, 3, shapes[round % 2 * 2]);
-		struct lb_view indices = make_strided(index_dtype, 2, (int64_t[]){ 3, 11 });
-		int64_t size = x.shape[axis], m = 33, inner = 1;
+		int64_t length = round % 10 ? 11 : round % 20 ? LB_INDICES_MOST : 2 * LB_INDICES_MOST + 6;
+		struct lb_view indices = make_strided(index_dtype, 2, (int64_t[]){ 3, length });
+		int64_t size = x.shape[axis], m = 3 * length, inner = 1;
 		for (int64_t i = 0; i < m; i++) {
 			int64_t value = (int64_t)(draw() % (uint64_t)size);
 			if (index_dtype >= LB_I8 && draw() % 2)
@@ -1016,7 +1023,8 @@ static void gathers(void **state)
 			assert_memory_equal(out + i * width(dtype), element(&x, from), (size_t)width(dtype));
 		}
 		int64_t shape[3] = { x.shape[0], x.shape[1], x.shape[2] };
-		shape[axis] = 9;
+		int64_t some = round % 10 ? 9 : length;
+		shape[axis] = some;
 		struct lb_view along = make_strided(index_dtype, 3, shape);
 		for (int64_t i = 0; i < size_of(&along); i++) {
 			int64_t value = (int64_t)(draw() % (uint64_t)size);
@@ -1026,7 +1034,7 @@ static void gathers(void **state)
 		check_ok(lb_kernel_take_along(&exec_all, &x, &along, axis, out));
 		for (int64_t i = 0; i < size_of(&along); i++) {
 			int64_t at = int_of(element(&along, i), index_dtype);
-			int64_t from = (i / inner / 9 * size + at) * inner + i % inner;
+			int64_t from = (i / inner / some * size + at) * inner + i % inner;
 			assert_memory_equal(out + i * width(dtype), element(&x, from), (size_t)width(dtype));
 		}
 		free_kept();

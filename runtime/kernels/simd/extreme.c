@@ -1,7 +1,7 @@
 /* Where the largest or the least of many floats is: which it is first, then where it first is. */
 #include "kernels/simd/vectors.h"
 
-enum { BLOCK = 64, VECTORS = BLOCK / LB_FLOATS, STRETCH = 512, AHEAD = 1024 };
+enum { BLOCK = 64, VECTORS = BLOCK / LB_FLOATS, STRETCH = 512, AHEAD = 1024 /* floats */ };
 
 static inline lb_floats better(bool least, lb_floats a, lb_floats b)
 {
@@ -19,7 +19,7 @@ static inline bool find_extreme(int64_t n, const float *x, bool least, float *re
 		best[k] = lb_every(x[0]);
 	int64_t at = 0;
 	for (; at + BLOCK <= n; at += BLOCK) {
-		if (at % STRETCH == 0) /* two lines of the next page: from there on the processor goes on by itself */
+		if (at % STRETCH == 0) /* two lines, a page ahead: from there on the processor goes on by itself */
 			lb_prefetch(x + at + AHEAD, 128);
 		LB_UNROLL
 		for (int k = 0; k < VECTORS; k += 2) {

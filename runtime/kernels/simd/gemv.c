@@ -6,8 +6,8 @@ enum { LANES = 16, COLUMNS = 1024, TOGETHER = 4 };
 
 #define ADD_LANES(sums, x, y) LB_EACH(l, LANES)(sums)[l] += (x)[l] * (y)[l]
 
-/* What is taken of a row at once: LANES elements, or, of bfloat16, pairs of them. A pair's lane is one: first the even elements,
- * which a shift of the pairs makes floats, then the odd ones, which are what is left without the others. */
+/* What is taken of a row at once: LANES elements, or, of bfloat16, LANES pairs. Both elements of a pair go to one lane: first the
+ * even ones, which a shift of the pairs makes floats, then the odd ones, which are what is left without the others. */
 enum { BLOCK_f64 = LANES, BLOCK_f32 = LANES, BLOCK_f16 = LANES, BLOCK_bf16 = 2 * LANES };
 
 /* A block of x in the order of add_block(): as it is, or arranged in `room`. */
@@ -92,17 +92,17 @@ COMBINE(f64, double, double, PLAIN)
 /* Columns of 16 that combine takes at once: sums and products of two vectors stay in registers. */
 enum { WIDE = 4 };
 
-/* Rows that one vector or two are multiplied by at once, far from each other; float16 takes longer to widen than to read, so that
- * fewer do not keep every memory busy. AHEAD bytes before they are needed they are asked for, to the L2 cache: of float two lines a
- * STRETCH, so that the processor, which stops where a page ends, goes on by itself; of halves every line. */
-enum { STREAMS = 8, AHEAD = 4096, STRETCH = 1024, LINE = 64 };
+/* Rows that one vector or two are multiplied by at once, far from each other: TOGETHER, but STREAMS of float16, which takes longer
+ * to widen than to read, so that fewer do not keep every memory busy. They are asked for AHEAD bytes before they are needed: of float
+ * two lines a STRETCH, so that the processor, which stops where a page ends, goes on by itself; of halves every line. */
+enum { STREAMS = 8, AHEAD = 4096, STRETCH = 1024, LINE = 64 /* bytes */ };
 INSIDE int streams_of(int dtype)
 {
 	return dtype == LB_F16 ? STREAMS : TOGETHER;
 }
 
-/* LANES elements as floats of a line, of which there are n: of bfloat16 the even or the odd ones, of float16 the first or those
- * after them. */
+/* LANES of the n elements that are left from a line on, as floats, with 0 for what is beyond them: of bfloat16 the even or the odd
+ * ones of the line, else those from part * LANES on. */
 INSIDE __m512 part_of(const int dtype, const int part, const char *line, int64_t n)
 {
 	if (dtype != LB_BF16)
@@ -162,7 +162,7 @@ INSIDE __m128 fold(const __m512 lanes[TOGETHER])
 	return _mm_movelh_ps(a, b) + _mm_movehl_ps(b, a);
 }
 
-/* Each element of a row is loaded once. */
+/* Each line of a row is read once for both vectors. */
 INSIDE void dots_of(const int dtype, const int vectors, int64_t k, const float *const x[2],
 		    const char *const rows[STREAMS], int64_t ahead, float sums[2][STREAMS])
 {

@@ -14,16 +14,16 @@ bool LB_ISA_NAME(lb_tile_indices)(int64_t n, int64_t *indices, int64_t size, boo
 	return !(signs >> 63);
 }
 
-/* One by one, several a turn: gathers in registers are slower. */
-#define EACH(i, n) _Pragma("GCC unroll 8") for (int64_t i = 0; i < (n); i++)
+/* One by one, several a turn, and not "omp simd": gathers in registers are slower. */
+#define EACH_ALONE(i, n) _Pragma("GCC unroll 8") for (int64_t i = 0; i < (n); i++)
 #define PICK(T) \
 	do { \
 		T *d = to; \
 		const T *s = from; \
 		if (walk == 0 && stride == 1) \
-			EACH(i, n) d[i] = s[indices[i]]; \
+			EACH_ALONE(i, n) d[i] = s[indices[i]]; \
 		else \
-			EACH(i, n) d[i] = s[i * walk + indices[i] * stride]; \
+			EACH_ALONE(i, n) d[i] = s[i * walk + indices[i] * stride]; \
 	} while (0)
 
 void LB_ISA_NAME(lb_tile_pick)(int64_t n, void *to, const void *from, const int64_t *indices, int64_t walk,

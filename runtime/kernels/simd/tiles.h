@@ -5,6 +5,7 @@
 
 #include "base/op.h"
 #include "kernels/half.h"
+#include "kernels/prefetch.h"
 #include "kernels/tile.h"
 
 #ifndef LB_ISA
@@ -24,15 +25,6 @@
 #else
 #define LB_UNROLL _Pragma("GCC unroll 16")
 #endif
-
-/* Asks for what will be read soon: the next row, most often, which a processor does not foresee across pages. It need not be
- * memory. To the L2 cache: what lies powers of two apart has few places in the first, and what waits for memory to come there
- * takes the place of what is read now (Zen 4: norms 1.4 times as long). */
-static inline void lb_prefetch(const void *from, size_t bytes)
-{
-	for (size_t at = 0; at < bytes; at += 64)
-		__builtin_prefetch((const char *)from + at, 0, 2);
-}
 
 /* Lanes of double in which softmax and norms sum a row: so many that no sum waits for the one before, and no more. */
 enum { LB_ROW_LANES = 32 };
