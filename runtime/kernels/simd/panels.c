@@ -26,7 +26,7 @@ static void turn_words(uint32_t words[16 * LB_STRIP], const uint8_t *from, int64
 {
 	uint32_t some[16 * LB_STRIP] __attribute__((aligned(64)));
 	for (int i = 0; i < LB_STRIP && i < lines; i++)
-		__builtin_prefetch(from + i * row + panel, 0, 2);
+		lb_prefetch(from + i * row + panel, 64);
 	if (lines >= LB_STRIP && n >= 16 && row % 4 == 0) {
 		LB_ISA_NAME(lb_tile_turn)(words, LB_STRIP, from, row / 4, false);
 		return;
